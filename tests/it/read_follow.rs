@@ -21,10 +21,14 @@ fn event(id: &str, second: u64) -> String {
         "kind": "Event", "level": "Metadata", "auditID": id, "stage": "ResponseComplete", "verb": "list",
         "requestURI": "/api/v1/pods?resourceVersion=0", "user": {"username": "u"}, "sourceIPs": ["10.0.0.1"], "userAgent": "a/v1",
         "objectRef": {"resource": "pods", "apiVersion": "v1"}, "responseStatus": {"code": 200},
-        "requestReceivedTimestamp": format!("2026-11-22T02:{:02}:{:02}.000000Z", second / 60, second % 60),
-        "stageTimestamp": format!("2026-11-22T02:{:02}:{:02}.100000Z", second / 60, second % 60),
+        "requestReceivedTimestamp": format!("{}.000000Z", time(second)),
+        "stageTimestamp": format!("{}.100000Z", time(second)),
     });
     format!("{event}\n")
+}
+
+fn time(second: u64) -> String {
+    format!("2026-11-22T{:02}:{:02}:{:02}", second / 3600, second / 60 % 60, second % 60)
 }
 
 fn append(path: &Path, text: &str) {
@@ -134,6 +138,19 @@ fn logs_of_several_servers_are_followed_together() {
     append(&a, &event("c", 3));
     assert_eq!(run.next(1), ["c"]);
     assert_eq!(run.interrupted()["totals"]["connections"], 1, "both logs are of one client");
+}
+
+#[test]
+fn event_far_in_the_future_makes_no_other_one_late() {
+    let folder = tempfile::tempdir().unwrap();
+    let log = folder.path().join("audit.log");
+    append(&log, &[event("a", 1), event("far", 20 * 3600), event("b", 2)].concat());
+    let run = Following::of(&[&log], &folder.path().join("report"));
+    assert_eq!(run.next(2), ["a", "b"]);
+    append(&log, &event("c", 3));
+    assert_eq!(run.next(1), ["c"]);
+    let report = run.interrupted();
+    assert_eq!((&report["totals"]["requests"], &report["log"]["late"]), (&json!(4), &json!(0)));
 }
 
 #[test]

@@ -112,7 +112,9 @@ fn storm_is_found_in_an_audit_log() {
     assert!(text.contains("? objects (? unchanged), ? B") && !text.contains("0 objects (0"), "{text}");
     let head = text.split("STORM").next().unwrap();
     let head = head.split("REFLECTORS").next().unwrap();
-    for line in ["audit log, level Metadata", "60 requests", "the log has no bodies", "no version given (--server-version)"] {
+    for line in
+        ["audit log, level Metadata", "60 requests", "logs have no bytes and no connections", "no version given (--server-version)"]
+    {
         assert!(head.contains(line), "{text}");
     }
 }
@@ -169,6 +171,47 @@ fn files_without_an_event_are_an_error_that_names_them() {
     assert_eq!(output.status.code(), Some(1), "{output:?}");
     let error = String::from_utf8_lossy(&output.stderr);
     assert!(error.contains("words.txt: not a watchtap capture") && error.contains("docs/logs.md"), "{error}");
+}
+
+#[test]
+fn log_that_can_be_read_only_in_part_is_reported_until_there() {
+    let folder = tempfile::tempdir().unwrap();
+    let lines = audit_log();
+    let (first, second) = lines.split_at(lines.len() / 2);
+    let packed = |lines: &[String]| {
+        let mut packed = GzEncoder::new(Vec::new(), Compression::none());
+        packed.write_all(lines.join("\n").as_bytes()).unwrap();
+        packed.finish().unwrap()
+    };
+    let (complete, torn) = (packed(first), packed(second));
+    let complete = written(folder.path(), "a.log.gz", complete);
+    let empty = written(folder.path(), "empty.log.gz", &torn[..12]);
+    let torn = written(folder.path(), "torn.log.gz", &torn[..torn.len() / 2]);
+    let output = read(&[&complete, &torn, "--format", "json"]);
+    let error = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(3), "{error}");
+    assert!(error.contains("torn.log.gz: ") && error.contains("the report has its lines up to there"), "{error}");
+    let report: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let events = report["log"]["events"].as_u64().unwrap();
+    assert!((first.len() as u64 + 1..lines.len() as u64).contains(&events), "{report}");
+    assert_eq!(report["log"]["not_understood"], 0);
+
+    let output = read(&[&empty]);
+    let error = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(1), "{error}");
+    assert!(error.contains("cannot read ") && error.contains("empty.log.gz: ") && !error.contains("up to there"), "{error}");
+}
+
+#[test]
+fn more_logs_are_read_than_the_limit_of_open_files_allows() {
+    let folder = tempfile::tempdir().unwrap();
+    let lines = audit_log();
+    let logs = lines.iter().enumerate().map(|(number, line)| written(folder.path(), &format!("{number}.log"), line));
+    let mut command = Command::new("prlimit");
+    command.args(["--nofile=50:4000", "--"]).arg(watchtap().unwrap().get_program()).arg("read").args(logs);
+    let output = output_within(command.args(["--format", "json"]), LIMIT).unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    assert_eq!(report(&output)["totals"]["requests"], CLIENTS * 4);
 }
 
 /// The report of a file that comes through a named pipe.

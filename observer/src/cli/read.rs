@@ -26,8 +26,9 @@ use crate::log_files::{LogFiles, LogZone};
 use crate::memory_budget::MemoryBudget;
 use crate::pipeline::{EventSink, SeriesReader, SeriesSource};
 use crate::printable::{Printable, print_error, print_message};
+use crate::session::DescriptorLimit;
 use crate::view::{
-    Run, RunLog, comparison_json, comparison_markdown, comparison_text, log_lines, log_notes, report_json, report_markdown,
+    Run, RunLog, comparison_json, comparison_markdown, comparison_text, count, log_lines, log_notes, report_json, report_markdown,
     report_text,
 };
 
@@ -73,7 +74,8 @@ EXIT CODES:
   0  everything was read
   1  nothing could be read, or the report could not be written
   2  usage error
-  3  parts of the capture are missing; or lines of a log were not understood, or came too late to be put in order")]
+  3  parts of the capture are missing; or a log was read only in part, or lines of it were not understood, or came too late to be
+     put in order, or had no room in --max-memory; or --events could not be written")]
 pub(super) struct Read {
     /// The files of one capture, or logs; - is stdin
     #[arg(required = true, value_name = "FILE")]
@@ -134,6 +136,8 @@ impl Read {
         let captures = files.map(|file| ("capture", file.as_path()));
         same_file::check(captures, self.report.files())?;
         let (report, mut events) = self.report.open(Otherwise::Stdout)?;
+        // All logs are open at once.
+        let _raised = DescriptorLimit::raise();
         let pace = self.speed.map_or(Pace::AtOnce, Pace::Times);
         let (reader, mut source) = SeriesReader::begin(report.mute());
         let metrics = self.metrics.serve(|| reader, TapWord::Replay, &MemoryBudget::default())?;
@@ -256,13 +260,15 @@ pub(super) struct Replaying<'o> {
     /// Whether the logs still grow, so that events are written at once.
     is_followed: bool,
     notes: Vec<String>,
+    /// Whether events could not be written, although they are still wanted.
+    are_events_lost: bool,
 }
 
 impl<'o> Replaying<'o> {
     fn new(limits: Limits, pace: Pace, events: &'o mut Option<Events>, series: &'o mut SeriesSource) -> Self {
         let observer = Observer::new(limits);
         let observer = if events.is_some() { observer } else { observer.without_request_events() };
-        Self { observer, limits, pace, events, series, is_followed: false, notes: Vec::new() }
+        Self { observer, limits, pace, events, series, is_followed: false, notes: Vec::new(), are_events_lost: false }
     }
 
     fn capture(mut self, recording: Recording) -> Result<Replayed> {
@@ -302,12 +308,10 @@ impl<'o> Replaying<'o> {
             }
             self.answer_metrics();
         };
-        let extent = logs.replay_ahead(replay, &mut each)?;
+        let (extent, failed) = logs.replay_ahead(replay, &mut each)?;
         progress.end();
-        if extent.events == 0 && extent.requests == 0 {
-            bail!("{}", read_logs::nothing_understood(files, &extent));
-        }
-        let is_complete = extent.is_complete();
+        let is_complete = read_logs::is_complete(files, &extent, &failed)?;
+        failed.iter().for_each(read_logs::warn_of);
         Ok(self.end(is_complete, Some(extent)))
     }
 
@@ -332,15 +336,31 @@ impl<'o> Replaying<'o> {
         if let (Some(lines), true, Ok(())) = (self.events.as_mut(), is_live, &written) {
             written = lines.flush();
         }
-        give_up(self.events, written, &mut self.notes);
+        self.give_up(written);
     }
 
     pub(super) fn end(mut self, is_complete: bool, log: Option<LogExtent>) -> Replayed {
         let flushed = self.events.as_mut().map_or(Ok(()), Events::flush);
-        give_up(self.events, flushed, &mut self.notes);
+        self.give_up(flushed);
         let snapshot = self.observer.snapshot();
-        self.notes.extend(without_room(&snapshot, &self.limits, log.is_some()));
+        let without_room = without_room(&snapshot, &self.limits, log.is_some());
+        // A capture has what the live run had room for, too.
+        let had_room = log.is_none() || without_room.is_none();
+        self.notes.extend(without_room);
+        let is_complete = is_complete && had_room && !self.are_events_lost;
         Replayed { snapshot, is_complete, log, notes: self.notes }
+    }
+
+    /// If the reader of events has gone or the disk is full, events end and reading continues.
+    fn give_up(&mut self, written: io::Result<()>) {
+        let Err(error) = written else { return };
+        *self.events = None;
+        let note = format!("stopped writing --events: {error}; reading continues");
+        if error.kind() != io::ErrorKind::BrokenPipe {
+            print_message(format_args!("{note}"));
+            self.are_events_lost = true;
+        }
+        self.notes.push(note);
     }
 }
 
@@ -359,17 +379,9 @@ fn without_room(snapshot: &Snapshot, limits: &Limits, is_log: bool) -> Option<St
         (reflectors.thinned, "times versions of objects were sampled"),
     ];
     let missing: Vec<String> =
-        counts.iter().filter(|(count, _)| *count > 0).map(|(count, what)| format!("{count} {what}")).collect();
+        counts.iter().filter(|(number, _)| *number > 0).map(|(number, what)| format!("{} {what}", count(*number))).collect();
     (!missing.is_empty() && *limits != Limits::default())
         .then(|| format!("{source} --max-memory: {}; a larger one may have room (a live run has 1GiB)", missing.join(", ")))
-}
-
-/// If the reader of events has gone or the disk is full, events end and reading continues.
-fn give_up(events: &mut Option<Events>, written: io::Result<()>, notes: &mut Vec<String>) {
-    if let Err(error) = written {
-        *events = None;
-        notes.push(format!("stopped writing --events: {error}; reading continues"));
-    }
 }
 
 /// `run.cap: at byte 4096: 120 bytes damaged; 12 observations are missing, from … until …`.

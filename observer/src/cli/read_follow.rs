@@ -11,7 +11,6 @@ use anyhow::{Context, Result, bail};
 use observer_core::logs::LogReplay;
 use observer_core::observation::{Observation, Subject, UpstreamName, UpstreamObservation};
 use observer_core::routing::ServerProfile;
-use observer_core::time::Timestamp;
 use tokio::sync::oneshot;
 
 use super::flags::LogZoneFlags;
@@ -54,18 +53,21 @@ pub(super) fn follow(
         }
         replaying.observe(Duration::ZERO, observation);
     };
-    let mut idle_since = Instant::now();
-    while !ending.is_over() {
-        let has_more = files.read(&mut replay, &mut |observation| each(&mut replaying, observation), &changes)?;
+    let (mut idle_since, mut failed) = (Instant::now(), Vec::new());
+    while !ending.is_over() && !files.is_over() {
+        let read = files.read(&mut replay, &mut |observation| each(&mut replaying, observation), &changes);
+        let has_more = read.unwrap_or_else(|error| {
+            read_logs::warn_of(&error);
+            failed.push(error);
+            true
+        });
         if has_more {
             idle_since = Instant::now();
-        } else {
-            // All that has been written is read, so no file is behind another.
+        } else if let Some(reached) = files.reached() {
+            // All that has been written is read, so no file is behind another. A record after that time may have a wrong one.
             let is_quiet = idle_since.elapsed() >= HELD;
-            let until = if is_quiet { Some(Timestamp::from_nanos(u64::MAX)) } else { before(replay.extent().until) };
-            if let Some(until) = until {
-                replay.pass_on(until, &mut |observation| each(&mut replaying, observation));
-            }
+            let until = if is_quiet { reached } else { reached.minus(HELD) };
+            replay.pass_on(until, &mut |observation| each(&mut replaying, observation));
         }
         if has_page {
             publisher.note_change();
@@ -79,17 +81,8 @@ pub(super) fn follow(
     drop(ending);
     files.finish(&mut replay, &mut |observation| each(&mut replaying, observation));
     let extent = replay.extent();
-    if extent.events == 0 && extent.requests == 0 {
-        bail!("{}", read_logs::nothing_understood(paths, &extent));
-    }
-    let is_complete = extent.is_complete();
+    let is_complete = read_logs::is_complete(paths, &extent, &failed)?;
     Ok(replaying.end(is_complete, Some(extent)))
-}
-
-/// The time until which records need not wait.
-fn before(latest: Option<Timestamp>) -> Option<Timestamp> {
-    let held = u64::try_from(HELD.as_nanos()).unwrap_or(u64::MAX);
-    Some(Timestamp::from_nanos(latest?.as_nanos().saturating_sub(held)))
 }
 
 /// Refuses captures, which are complete when they are read.

@@ -9,6 +9,9 @@ use observer_core::logs::LogExtent;
 use super::progress_line::ProgressLine;
 use crate::capture::Recording;
 use crate::input_file::{Content, InputFile, is_stdin};
+use crate::log_files::LogError;
+use crate::printable::print_message;
+use crate::view::counted;
 
 /// The files of a command line.
 pub(super) enum Inputs {
@@ -50,12 +53,37 @@ impl Inputs {
     }
 }
 
+/// Whether the logs were read completely. `failed` has the errors of those that could be read only in part. It is an error if
+/// nothing is understood.
+pub(super) fn is_complete(files: &[PathBuf], extent: &LogExtent, failed: &[LogError]) -> Result<bool> {
+    if extent.events > 0 || extent.requests > 0 {
+        return Ok(extent.is_complete() && failed.is_empty());
+    }
+    match failed.first() {
+        Some(error) => bail!("{error}"),
+        None => bail!("{}", nothing_understood(files, extent)),
+    }
+}
+
+/// Warns of a log that could be read only in part.
+pub(super) fn warn_of(error: &LogError) {
+    print_message(format_args!("{error}; the report has its lines up to there"));
+}
+
 /// The error for files without anything that `watchtap read` understands.
-pub(super) fn nothing_understood(files: &[PathBuf], extent: &LogExtent) -> String {
+fn nothing_understood(files: &[PathBuf], extent: &LogExtent) -> String {
     let names: Vec<_> = files.iter().map(|file| file.display().to_string()).collect();
     let names = names.join(", ");
     if names == "-" && extent.not_understood + extent.too_long == 0 {
         return "stdin is empty: pipe a log into it, such as the audit log of kube-apiserver".to_owned();
+    }
+    if !extent.forms.is_empty() {
+        let forms: Vec<String> = extent.forms.iter().map(|(form, lines)| format!("{form} ({})", counted(*lines, "line"))).collect();
+        return format!(
+            "{names}: no line has a request that can be reported; recognised are {}. The audit log of kube-apiserver has the requests \
+             (docs/logs.md)",
+            forms.join(", ")
+        );
     }
     format!("{names}: not a watchtap capture, and no line has a request in a form that is read (docs/logs.md lists the forms)")
 }

@@ -30,9 +30,14 @@ pub enum AheadError {
 }
 
 impl LogFiles {
-    /// Reads all lines, and calls `each` with every batch of observations, in order of time. `each` also gets the number of bytes read so
-    /// far, and is called several times a second, perhaps without observations.
-    pub fn replay_ahead(self, mut replay: LogReplay, each: &mut dyn FnMut(Vec<Observation>, u64)) -> Result<LogExtent, AheadError> {
+    /// Reads all lines, and calls `each` with every batch of observations, in order of time. `each` also gets the number of bytes
+    /// read so far, and is called several times a second, perhaps without observations. Returns the errors of logs that could be
+    /// read only in part, too.
+    pub fn replay_ahead(
+        self,
+        mut replay: LogReplay,
+        each: &mut dyn FnMut(Vec<Observation>, u64),
+    ) -> Result<(LogExtent, Vec<LogError>), AheadError> {
         let bytes = AtomicU64::new(0);
         thread::scope(|scope| {
             // Within the scope, so that a panic here ends the reader, too.
@@ -42,7 +47,7 @@ impl LogFiles {
                 let progress = &mut |read| bytes.store(read, Ordering::Relaxed);
                 let result = self.replay(&mut replay, &mut |observation| outlet.take(observation), progress);
                 outlet.flush();
-                result.map(|()| replay.extent())
+                result.map(|failed| (replay.extent(), failed))
             };
             let reader = thread::Builder::new().name("logs".to_owned()).spawn_scoped(scope, read).map_err(AheadError::NoThread)?;
             pass_on(&batches, &bytes, each);
@@ -109,24 +114,25 @@ mod tests {
         let files = || LogFiles::of(vec![InputFile::open(&path).unwrap()], LogZone::default());
         let (mut replay, mut alone, mut ahead, mut read) = (LogReplay::default(), Vec::new(), Vec::new(), 0);
         files().replay(&mut replay, &mut |observation| alone.push(observation), &mut |_| {}).unwrap();
-        let extent = files()
+        let (extent, failed) = files()
             .replay_ahead(LogReplay::default(), &mut |batch, bytes| {
                 assert!(batch.len() <= BATCH);
                 ahead.extend(batch);
                 read = bytes;
             })
             .unwrap();
-        assert_eq!((extent, ahead.len()), (replay.extent(), alone.len()));
+        assert_eq!((extent, ahead.len(), failed.len()), (replay.extent(), alone.len(), 0));
         assert!(ahead == alone && read == text.len() as u64, "{read}");
     }
 
     #[test]
-    fn errors_of_reading_are_passed_on() {
+    fn errors_of_reading_are_returned_with_the_extent() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("log.gz");
         fs::write(&path, [0x1f, 0x8b, 8, 0, 1]).unwrap();
         let files = LogFiles::of(vec![InputFile::open(&path).unwrap()], LogZone::default());
-        let error = files.replay_ahead(LogReplay::default(), &mut |_, _| {}).unwrap_err().to_string();
-        assert!(error.contains("log.gz"), "{error}");
+        let (extent, failed) = files.replay_ahead(LogReplay::default(), &mut |_, _| {}).unwrap();
+        assert_eq!((extent, failed.len()), (LogExtent::default(), 1));
+        assert!(failed[0].to_string().contains("log.gz"), "{failed:?}");
     }
 }

@@ -1,4 +1,4 @@
-//! Files that grow while they are read, and that may be rotated.
+//! A file that grows while it is read, and that may be rotated.
 
 use std::fs::{File, Metadata};
 use std::io::{self, Read as _, Seek as _, SeekFrom};
@@ -6,40 +6,35 @@ use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
-use observer_core::logs::{LogReplay, MAX_LINE};
-use observer_core::observation::Observation;
+use observer_core::logs::MAX_LINE;
 
 use super::changes::Changes;
-use super::merged::LogZone;
 use super::source::{GZIP, LogError};
 
-/// Bytes that are read of a file before the next one has its turn.
-const TURN: usize = 256 << 10;
-
-/// The logs of one cluster, as they grow.
+/// The present file of a name, line by line.
 ///
 /// A file that was renamed is read to its end, and then the new file of its name from the beginning. A file that became shorter was
 /// truncated, and is read from its beginning. If it has grown beyond its former length since, that cannot be seen.
 #[derive(Debug)]
-pub(crate) struct FollowedFiles {
-    files: Vec<FollowedFile>,
-    zone: LogZone,
-    buffer: Vec<u8>,
-}
-
-#[derive(Debug)]
-struct FollowedFile {
+pub(super) struct FollowedFile {
     path: PathBuf,
-    file: File,
-    /// Device and number of the open file.
-    identity: (u64, u64),
-    /// Number of bytes that are read of it.
-    position: u64,
+    present: Opened,
+    /// The file that has taken its name.
+    next: Option<Opened>,
     /// The beginning of a line without its end.
     begun: Vec<u8>,
     is_too_long: bool,
     /// Whether the present line began before the first byte that is read.
     is_begun_earlier: bool,
+}
+
+#[derive(Debug)]
+struct Opened {
+    file: File,
+    /// Its device and its number there.
+    identity: (u64, u64),
+    /// Number of bytes that are read of it.
+    position: u64,
 }
 
 /// Why a file cannot be followed.
@@ -56,76 +51,8 @@ pub(crate) enum NotFollowed {
     Unreadable(#[from] LogError),
 }
 
-impl FollowedFiles {
-    /// Opens the files.
-    pub(crate) fn open(paths: &[PathBuf], zone: LogZone, changes: &Changes) -> Result<Self, NotFollowed> {
-        let files = paths.iter().map(|path| FollowedFile::open(path)).collect::<Result<Vec<_>, _>>()?;
-        for path in paths {
-            changes.add(path);
-        }
-        Ok(Self { files, zone, buffer: vec![0; TURN] })
-    }
-
-    /// Opens the files at their ends, to read only what is added from now on.
-    pub(crate) fn open_at_ends(paths: &[PathBuf], zone: LogZone, changes: &Changes) -> Result<Self, NotFollowed> {
-        let mut opened = Self::open(paths, zone, changes)?;
-        for file in &mut opened.files {
-            file.seek_end().map_err(|error| LogError::of(&file.path, error))?;
-        }
-        Ok(opened)
-    }
-
-    /// Announces the files to `replay`, each with the year of its last change.
-    pub(crate) fn begin(&self, replay: &mut LogReplay) {
-        for (number, file) in self.files.iter().enumerate() {
-            let modified = file.file.metadata().and_then(|metadata| metadata.modified()).unwrap_or_else(|_| SystemTime::now());
-            replay.begin(number, self.zone.clock_until(modified));
-        }
-    }
-
-    /// Reads at most one turn of each file. Returns whether there may be more to read at once.
-    pub(crate) fn read(
-        &mut self,
-        replay: &mut LogReplay,
-        each: &mut dyn FnMut(Observation),
-        changes: &Changes,
-    ) -> Result<bool, LogError> {
-        let mut has_more = false;
-        for (number, file) in self.files.iter_mut().enumerate() {
-            let read = file.read(&mut self.buffer, &mut |line| take(replay, number, line, each));
-            let error = |error| LogError::of(&file.path, error);
-            has_more |= match read.map_err(error)? {
-                0 => file
-                    .rotate(changes, &mut |line| take(replay, number, line, each))
-                    .map_err(|error| LogError::of(&file.path, error))?,
-                _some => true,
-            };
-        }
-        Ok(has_more)
-    }
-
-    /// Notes that no file will grow. The last line of each may lack its end.
-    pub(crate) fn finish(&mut self, replay: &mut LogReplay, each: &mut dyn FnMut(Observation)) {
-        for (number, file) in self.files.iter_mut().enumerate() {
-            file.flush(&mut |line| take(replay, number, line, each));
-            replay.end_of(number);
-        }
-        replay.finish(each);
-    }
-}
-
-/// Passes a line on; `None` is one that is too long.
-fn take(replay: &mut LogReplay, number: usize, line: Option<&[u8]>, each: &mut dyn FnMut(Observation)) {
-    match line {
-        Some(line) => {
-            replay.line(number, line, each);
-        }
-        None => replay.too_long(),
-    }
-}
-
 impl FollowedFile {
-    fn open(path: &Path) -> Result<Self, NotFollowed> {
+    pub(super) fn open(path: &Path) -> Result<Self, NotFollowed> {
         let shown = || path.display().to_string();
         if crate::input_file::is_stdin(path) {
             return Err(NotFollowed::NoFile("stdin".to_owned()));
@@ -135,53 +62,55 @@ impl FollowedFile {
         if !metadata.is_file() {
             return Err(NotFollowed::NoFile(shown()));
         }
-        let mut opened = Self::open_now(path).map_err(|error| LogError::of(path, error))?;
+        let mut present = Opened::of(path).map_err(|error| LogError::of(path, error))?;
         let mut first = [0; GZIP.len()];
-        let read = opened.file.read(&mut first).map_err(|error| LogError::of(path, error))?;
+        let read = present.file.read(&mut first).map_err(|error| LogError::of(path, error))?;
         if first.get(..read).is_some_and(|first| first == GZIP) {
             return Err(NotFollowed::Packed(shown()));
         }
-        opened.file.rewind().map_err(|error| LogError::of(path, error))?;
-        Ok(opened)
+        present.file.rewind().map_err(|error| LogError::of(path, error))?;
+        Ok(Self { path: path.to_owned(), present, next: None, begun: Vec::new(), is_too_long: false, is_begun_earlier: false })
     }
 
-    fn open_now(path: &Path) -> io::Result<Self> {
-        let file = File::open(path)?;
-        let identity = identity(&file.metadata()?);
-        Ok(Self {
-            path: path.to_owned(),
-            file,
-            identity,
-            position: 0,
-            begun: Vec::new(),
-            is_too_long: false,
-            is_begun_earlier: false,
-        })
+    /// An error of reading it, with its path.
+    pub(super) fn failed(&self, error: io::Error) -> LogError {
+        LogError::of(&self.path, error)
+    }
+
+    /// When its content was changed last, or now if that is unknown.
+    pub(super) fn modified(&self) -> SystemTime {
+        self.present.file.metadata().and_then(|metadata| metadata.modified()).unwrap_or_else(|_| SystemTime::now())
     }
 
     /// Skips everything that was written so far. If its last line has no end yet, the rest of it is skipped, too.
-    fn seek_end(&mut self) -> io::Result<()> {
-        let length = self.file.seek(SeekFrom::End(0))?;
+    pub(super) fn seek_end(&mut self) -> io::Result<()> {
+        let Opened { file, position, .. } = &mut self.present;
+        let length = file.seek(SeekFrom::End(0))?;
         let mut last = [b'\n'];
         if length > 0 {
-            self.file.seek(SeekFrom::End(-1))?;
-            self.file.read_exact(&mut last)?;
+            file.seek(SeekFrom::End(-1))?;
+            file.read_exact(&mut last)?;
         }
-        self.position = length;
+        *position = length;
         self.is_begun_earlier = last != [b'\n'];
         Ok(())
     }
 
-    /// Reads what has been added, as far as there is room in `buffer`. Returns the number of bytes.
-    fn read(&mut self, buffer: &mut [u8], each: &mut dyn FnMut(Option<&[u8]>)) -> io::Result<usize> {
+    /// Reads what has been added, as far as there is room in `buffer`. Returns the number of bytes, which [`Self::split`] takes.
+    pub(super) fn fill(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let read = loop {
-            match self.file.read(buffer) {
+            match self.present.file.read(buffer) {
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
                 read => break read?,
             }
         };
-        self.position = self.position.saturating_add(read as u64);
-        let mut rest = buffer.get(..read).unwrap_or_default();
+        self.present.position = self.present.position.saturating_add(read as u64);
+        Ok(read)
+    }
+
+    /// Passes on each line that is complete with these bytes; `None` is one that is too long.
+    pub(super) fn split(&mut self, read: &[u8], each: &mut dyn FnMut(Option<&[u8]>)) {
+        let mut rest = read;
         while let Some(end) = memchr::memchr(b'\n', rest) {
             let (line, after) = rest.split_at(end);
             self.append(line);
@@ -189,7 +118,6 @@ impl FollowedFile {
             rest = after.get(1..).unwrap_or_default();
         }
         self.append(rest);
-        Ok(read)
     }
 
     fn append(&mut self, part: &[u8]) {
@@ -202,7 +130,7 @@ impl FollowedFile {
     }
 
     /// Passes the line so far on.
-    fn flush(&mut self, each: &mut dyn FnMut(Option<&[u8]>)) {
+    pub(super) fn flush(&mut self, each: &mut dyn FnMut(Option<&[u8]>)) {
         if std::mem::take(&mut self.is_begun_earlier) {
             self.is_too_long = false;
         } else if std::mem::take(&mut self.is_too_long) {
@@ -213,30 +141,47 @@ impl FollowedFile {
         self.begun.clear();
     }
 
-    /// Looks for another file of its name, or a truncation. Returns whether there is more to read.
-    fn rotate(&mut self, changes: &Changes, each: &mut dyn FnMut(Option<&[u8]>)) -> io::Result<bool> {
-        if self.file.metadata()?.len() < self.position {
+    /// Begins again if it was truncated.
+    pub(super) fn rewind_if_truncated(&mut self, each: &mut dyn FnMut(Option<&[u8]>)) -> io::Result<()> {
+        if self.present.file.metadata()?.len() < self.present.position {
             self.flush(each);
-            self.file.rewind()?;
-            self.position = 0;
+            self.present.file.rewind()?;
+            self.present.position = 0;
+        }
+        Ok(())
+    }
+
+    /// Looks for another file of its name, when there is nothing more to read. Returns whether there may be more now.
+    ///
+    /// The present file is read to its end once more then, since its writer may have added lines before it was renamed.
+    pub(super) fn rotate(&mut self, changes: &Changes, each: &mut dyn FnMut(Option<&[u8]>)) -> io::Result<bool> {
+        if let Some(next) = self.next.take() {
+            self.flush(each);
+            self.present = next;
             return Ok(true);
         }
-        let other = match self.path.metadata() {
-            Ok(metadata) if metadata.is_file() && identity(&metadata) != self.identity => Self::open_now(&self.path),
+        match self.path.metadata() {
+            Ok(metadata) if metadata.is_file() && identity(&metadata) != self.present.identity => {}
             // The new file may not exist yet.
             Ok(_) | Err(_) => return Ok(false),
-        };
-        let other = match other {
-            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(false),
-            other => other?,
-        };
-        // Its writer may have added lines before it was renamed.
-        let mut buffer = vec![0; 4096];
-        while self.read(&mut buffer, each)? > 0 {}
-        self.flush(each);
-        changes.add(&self.path);
-        *self = other;
-        Ok(true)
+        }
+        match Opened::of(&self.path) {
+            Ok(next) => {
+                changes.add(&self.path);
+                self.next = Some(next);
+                Ok(true)
+            }
+            Err(error) if is_awaited(&error) => Ok(false),
+            Err(error) => Err(error),
+        }
+    }
+}
+
+impl Opened {
+    fn of(path: &Path) -> io::Result<Self> {
+        let file = File::open(path)?;
+        let identity = identity(&file.metadata()?);
+        Ok(Self { file, identity, position: 0 })
     }
 }
 
@@ -244,12 +189,27 @@ fn identity(metadata: &Metadata) -> (u64, u64) {
     (metadata.dev(), metadata.ino())
 }
 
+/// Whether a new file may be opened later: it was renamed again, or does not have its mode yet, which logrotate sets last.
+fn is_awaited(error: &io::Error) -> bool {
+    matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::PermissionDenied)
+}
+
 #[cfg(test)]
 mod tests {
     use std::fs;
     use std::io::Write as _;
+    use std::os::unix::fs::PermissionsExt as _;
 
     use super::*;
+
+    const SIZE: usize = 256 << 10;
+
+    impl FollowedFile {
+        /// Makes every further read fail.
+        pub(in crate::log_files) fn become_unreadable(&mut self) {
+            self.present.file = fs::OpenOptions::new().append(true).open(&self.path).unwrap();
+        }
+    }
 
     /// A followed file in a folder of its own, and its lines so far.
     struct Scene {
@@ -281,8 +241,14 @@ mod tests {
             let mut each =
                 |line: Option<&[u8]>| lines.push(line.map_or("too long".to_owned(), |line| String::from_utf8_lossy(line).into()));
             let mut buffer = vec![0; size];
-            while followed.read(&mut buffer, &mut each).unwrap() > 0 || followed.rotate(changes, &mut each).unwrap() {}
-            std::mem::take(lines)
+            loop {
+                followed.rewind_if_truncated(&mut each).unwrap();
+                let read = followed.fill(&mut buffer).unwrap();
+                followed.split(&buffer[..read], &mut each);
+                if read == 0 && !followed.rotate(changes, &mut each).unwrap() {
+                    return std::mem::take(lines);
+                }
+            }
         }
     }
 
@@ -323,6 +289,24 @@ mod tests {
     }
 
     #[test]
+    fn new_file_that_cannot_be_opened_yet_is_tried_again() {
+        let mut scene = Scene::new("a\n");
+        fs::rename(scene.path("log"), scene.path("log.1")).unwrap();
+        fs::write(scene.path("log"), "b\n").unwrap();
+        let log = scene.path("log");
+        let set_mode = |mode| fs::set_permissions(&log, fs::Permissions::from_mode(mode)).unwrap();
+        set_mode(0);
+        // root opens it at once.
+        let mut lines = scene.read(64);
+        set_mode(0o600);
+        lines.extend(scene.read(64));
+        assert_eq!(lines, ["a", "b"]);
+        let is_awaited = |kind: io::ErrorKind| is_awaited(&kind.into());
+        assert!(is_awaited(io::ErrorKind::PermissionDenied) && is_awaited(io::ErrorKind::NotFound));
+        assert!(!is_awaited(io::ErrorKind::StaleNetworkFileHandle));
+    }
+
+    #[test]
     fn truncated_file_is_read_from_its_beginning() {
         let mut scene = Scene::new("a\nb\ntorn");
         assert_eq!(scene.read(64), ["a", "b"]);
@@ -334,10 +318,10 @@ mod tests {
     fn line_that_is_too_long_takes_no_memory() {
         let mut scene = Scene::new("");
         scene.append("log", &"a".repeat(MAX_LINE + 1));
-        assert_eq!(scene.read(TURN), [] as [&str; 0]);
+        assert_eq!(scene.read(SIZE), [] as [&str; 0]);
         assert_eq!(scene.followed.begun.capacity(), 0);
         scene.append("log", "b\nc\n");
-        assert_eq!(scene.read(TURN), ["too long", "c"]);
+        assert_eq!(scene.read(SIZE), ["too long", "c"]);
     }
 
     #[test]

@@ -8,6 +8,7 @@ use observer_core::observation::Observation;
 use observer_core::time::Timestamp;
 
 use super::lines::Line;
+use super::reached::Reached;
 use super::source::{LogError, Source};
 use crate::input_file::InputFile;
 
@@ -49,21 +50,28 @@ impl LogFiles {
         Self { files, zone }
     }
 
-    /// Reads all lines, and calls `each` with every observation, in order of time. `progress` is called with the number of bytes read.
+    /// Reads all lines, and calls `each` with every observation, in order of time. `progress` is called with the number of bytes
+    /// read. Returns the errors of logs that could be read only in part.
     pub fn replay(
         self,
         replay: &mut LogReplay,
         each: &mut dyn FnMut(Observation),
         progress: &mut dyn FnMut(u64),
-    ) -> Result<(), LogError> {
+    ) -> Result<Vec<LogError>, LogError> {
         let mut logs = self.begin(replay)?;
-        let mut bytes: u64 = 0;
-        while let Some(read) = logs.next(replay, each)? {
-            bytes = bytes.saturating_add(read as u64);
-            progress(bytes);
+        let (mut bytes, mut failed) = (0_u64, Vec::new());
+        loop {
+            match logs.next(replay, each) {
+                Ok(Some(read)) => {
+                    bytes = bytes.saturating_add(read as u64);
+                    progress(bytes);
+                }
+                Ok(None) => break,
+                Err(error) => failed.push(error),
+            }
         }
         replay.finish(each);
-        Ok(())
+        Ok(failed)
     }
 
     /// Announces the logs to `replay`, each with its year and zone, to read them line by line.
@@ -71,9 +79,11 @@ impl LogFiles {
         for (number, file) in self.files.iter().enumerate() {
             replay.begin(number, self.zone.clock(file));
         }
-        let sources = self.files.into_iter().map(Source::of).collect::<Result<Vec<_>, _>>()?;
-        let waiting = (0..sources.len()).map(|number| (None, number)).collect();
-        Ok(OpenLogs { sources, waiting })
+        let files = self.files.len();
+        let sources = self.files.into_iter().map(|file| Source::among(files, file)).collect::<Result<Vec<_>, _>>()?;
+        let logs = sources.into_iter().map(|source| OpenLog { source, reached: Reached::default() }).collect();
+        let waiting = (0..files).map(|number| (None, number)).collect();
+        Ok(OpenLogs { logs, waiting })
     }
 }
 
@@ -81,36 +91,45 @@ impl LogFiles {
 ///
 /// Of several logs, the next line comes from the one whose last event is the earliest, so the logs of several servers advance together.
 pub struct OpenLogs {
-    sources: Vec<Source>,
-    /// The sources that have lines, by the time of their last event.
+    logs: Vec<OpenLog>,
+    /// The logs that have lines, by the time that they have reached.
     waiting: BTreeSet<(Option<Timestamp>, usize)>,
 }
 
+struct OpenLog {
+    source: Source,
+    reached: Reached,
+}
+
 impl OpenLogs {
-    /// The time until which all logs have been read. `None` if one of them has shown no time yet.
+    /// The time until which all logs have been read. `None` if one of them has not shown two times yet.
     pub fn reached(&self) -> Option<Timestamp> {
         self.waiting.first().map_or(Some(Timestamp::from_nanos(u64::MAX)), |(reached, _)| *reached)
     }
 
-    /// Reads the next line, and calls `each` with the observations that have no room to wait. Returns the number of its bytes; `None` if there
-    /// are no further lines.
+    /// Reads the next line, and calls `each` with the observations that have no room to wait. Returns the number of its bytes;
+    /// `None` if there are no further lines. An error ends its log, and the next call reads the others.
     pub fn next(&mut self, replay: &mut LogReplay, each: &mut dyn FnMut(Observation)) -> Result<Option<usize>, LogError> {
-        let Self { sources, waiting } = self;
-        while let Some((reached, number)) = waiting.pop_first() {
-            let Some(source) = sources.get_mut(number) else { continue };
-            let line = match source.next()? {
-                Line::End => {
+        let Self { logs, waiting } = self;
+        while let Some((_, number)) = waiting.pop_first() {
+            let Some(OpenLog { source, reached }) = logs.get_mut(number) else { continue };
+            let line = match source.next() {
+                Ok(Line::End) => {
                     replay.end_of(number);
                     continue;
                 }
-                Line::TooLong => {
+                Ok(Line::TooLong) => {
                     replay.too_long();
                     &[]
                 }
-                Line::Read(line) => line,
+                Ok(Line::Read(line)) => line,
+                Err(error) => {
+                    replay.end_of(number);
+                    return Err(error);
+                }
             };
-            let now = replay.line(number, line, each);
-            waiting.insert((now.max(reached), number));
+            reached.note(replay.line(number, line, each));
+            waiting.insert((reached.at(), number));
             return Ok(Some(line.len() + 1));
         }
         Ok(None)
@@ -120,12 +139,17 @@ impl OpenLogs {
 #[cfg(test)]
 mod tests {
     use std::fs;
+    use std::io::Write as _;
+    use std::path::Path;
+
+    use flate2::Compression;
+    use flate2::write::GzEncoder;
 
     use super::*;
 
     /// An event of a request that took a second.
     fn event(second: u64) -> String {
-        let time = |second: u64| format!("2026-11-22T02:{:02}:{:02}Z", second / 60, second % 60);
+        let time = |second: u64| format!("2026-11-22T{:02}:{:02}:{:02}Z", second / 3600, second / 60 % 60, second % 60);
         format!(
             r#"{{"auditID":"{second}","stage":"ResponseComplete","verb":"get","requestURI":"/api/v1/pods","requestReceivedTimestamp":"{}","stageTimestamp":"{}"}}"#,
             time(second),
@@ -133,13 +157,21 @@ mod tests {
         )
     }
 
+    /// The lines with the events of these seconds.
+    fn text(seconds: impl IntoIterator<Item = u64>) -> String {
+        seconds.into_iter().map(|second| event(second) + "\n").collect()
+    }
+
+    fn opened(path: &Path, content: &[u8]) -> InputFile {
+        fs::write(path, content).unwrap();
+        InputFile::open(path).unwrap()
+    }
+
     /// Replays logs with events of these seconds, through a window of so many records. Returns the number of events that came too late.
     fn late(records: usize, logs: &[Vec<u64>]) -> u64 {
         let folder = tempfile::tempdir().unwrap();
         let file = |(number, log): (usize, &Vec<u64>)| {
-            let path = folder.path().join(number.to_string());
-            fs::write(&path, log.iter().map(|second| event(*second) + "\n").collect::<String>()).unwrap();
-            InputFile::open(&path).unwrap()
+            opened(&folder.path().join(number.to_string()), text(log.iter().copied()).as_bytes())
         };
         let files = LogFiles::of(logs.iter().enumerate().map(file).collect(), LogZone::default());
         let (mut replay, mut observed) = (LogReplay::within(records, usize::MAX), Vec::new());
@@ -159,5 +191,30 @@ mod tests {
         assert_eq!((late(8, &servers), late(8, &parts)), (0, 0));
         let out_of_order = (200..300).chain(0..100).collect();
         assert!(late(8, &[out_of_order]) > 0, "the window is small");
+    }
+
+    #[test]
+    fn one_event_far_in_the_future_does_not_hold_its_log_back() {
+        for far in [0, 50] {
+            let even = (0..far).step_by(2).chain([20_000]).chain((far..200).step_by(2)).collect();
+            assert_eq!(late(16, &[even, (1..200).step_by(2).collect()]), 0, "after {far} seconds");
+        }
+    }
+
+    #[test]
+    fn log_that_can_be_read_only_in_part_does_not_end_the_others() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut packed = GzEncoder::new(Vec::new(), Compression::none());
+        packed.write_all(text(300..400).as_bytes()).unwrap();
+        let packed = packed.finish().unwrap();
+        let torn = opened(&folder.path().join("torn.gz"), &packed[..packed.len() / 2]);
+        let complete = opened(&folder.path().join("complete"), text(0..300).as_bytes());
+        let mut replay = LogReplay::default();
+        let failed = LogFiles::of(vec![torn, complete], LogZone::default()).replay(&mut replay, &mut |_| {}, &mut |_| {}).unwrap();
+        let failed: Vec<String> = failed.iter().map(ToString::to_string).collect();
+        assert!(matches!(failed.as_slice(), [error] if error.contains("torn.gz")), "{failed:?}");
+        let extent = replay.extent();
+        assert!((310..390).contains(&extent.requests), "{extent:?}");
+        assert_eq!(extent.not_understood, 0, "the torn line is left out");
     }
 }

@@ -10,7 +10,6 @@ use std::time::{Duration, Instant};
 
 use observer_core::logs::{JoinedLogs, LogReplay};
 use observer_core::observation::Observation;
-use observer_core::time::Timestamp;
 
 use super::awaiting_process::memory_of;
 use crate::log_files::{Caller, Changes, FollowedFiles, LogError, LogZone, NotFollowed};
@@ -136,11 +135,8 @@ impl BesideLogs {
             }
         }
         let idle = idle_since.get_or_insert_with(Instant::now).elapsed();
-        let until = match replay.extent().until {
-            Some(_) if idle >= IN_ORDER => Timestamp::from_nanos(u64::MAX),
-            Some(latest) => latest.minus(IN_ORDER),
-            None => return Ok(()),
-        };
+        let Some(reached) = files.reached() else { return Ok(()) };
+        let until = if idle >= IN_ORDER { reached } else { reached.minus(IN_ORDER) };
         replay.pass_on(until, &mut |logged| joined.logged(logged, emit));
         Ok(())
     }

@@ -1,6 +1,7 @@
 //! Raises the limit of open file descriptors to the maximum that the system allows.
 //!
-//! Each connection of a proxy takes two. Each file of a probe takes one for each program, or for each place where one is attached.
+//! Each connection of a proxy takes two. Each file of a probe takes one for each program, or for each place where one is attached. Logs that
+//! are read together take one each.
 //!
 //! Many systems start a process with a low limit, because some programs use select(2) (`man 2 select`). A command that watchtap
 //! starts may be such a program, so it gets the original limit. The same holds for an exec plugin that a client starts. `verify`
@@ -11,14 +12,14 @@ use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
 /// The current limit, and the one before it was raised.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct DescriptorLimit {
+pub(crate) struct DescriptorLimit {
     before: Rlimit,
     now: Rlimit,
 }
 
 impl DescriptorLimit {
     /// Raises the limit to the maximum that needs no privilege. If that fails, the limit stays as it is.
-    pub(super) fn raise() -> Self {
+    pub(crate) fn raise() -> Self {
         let before = getrlimit(Resource::Nofile);
         let wanted = Rlimit { current: before.maximum, maximum: before.maximum };
         match setrlimit(Resource::Nofile, wanted) {

@@ -24,6 +24,7 @@ mod troubles;
 #[cfg(test)]
 mod tests;
 
+pub(crate) use descriptor_limit::DescriptorLimit;
 pub(crate) use ends::{ENDED_AT_ONCE, Ends, SETTLING};
 pub(crate) use lifecycle::{Bound, ListenerOptions, Session, runtime};
 pub(crate) use listener::Listener;
