@@ -266,7 +266,7 @@ mod tests {
             let request = format!(r#""HTTP" verb="LIST" URI="/api/v1/pods" latency="1ms" audit-ID="{id}" resp=200"#);
             format!("I{date} 00:00:01.000000      12 httplog.go:132] {request}\n")
         };
-        let new_year = SystemTime::UNIX_EPOCH + Duration::from_secs(1_767_225_600);
+        let new_year = SystemTime::UNIX_EPOCH + Duration::from_hours(490_896);
         let mut scene = Scene::new(100, &[String::new()]);
         scene.append(0, &line("1231", "a"), new_year - Duration::from_hours(23));
         scene.followed.begin(&mut scene.replay);

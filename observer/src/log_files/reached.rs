@@ -87,7 +87,9 @@ mod tests {
     fn time_of_a_log_with_one_line_counts_if_it_is_near_those_of_other_logs() {
         let log = |minutes: &[u64]| {
             let mut reached = Reached::default();
-            minutes.iter().for_each(|minute| reached.note(Some(at(*minute))));
+            for minute in minutes {
+                reached.note(Some(at(*minute)));
+            }
             reached
         };
         let latest = |logs: &[Reached]| Reached::latest(logs.iter().copied());

@@ -159,7 +159,7 @@ fn no_version(extent: &LogExtent) -> String {
 fn without_end(extent: &LogExtent) -> Option<String> {
     let watches = counted_as(extent.without_end, "watch was logged as it opened", "watches were logged as they opened");
     (extent.without_end > 0)
-        .then(|| format!("{watches} (kube-apiserver 1.30.0 to 1.30.3, issue 125614): how long they stayed open is unknown"))
+        .then(|| format!("{watches} (kube-apiserver 1.30.0 to 1.30.3, issue 125614): such a log has no ends of watches"))
 }
 
 /// The year and the zone of lines that state neither, and the flags that set what is assumed.

@@ -15,8 +15,7 @@ fn replayed_log(event: &str, shown: &mut Shown) {
         let mut observations = Vec::new();
         replay.line(0, line.as_bytes(), &mut |observation| observations.push(observation));
         shown.note(&replay);
-        let unwrapped = unwrapper.unwrap(line.as_bytes(), &mut |_wrapping, _text| false);
-        shown.note(&unwrapped);
+        shown.note(&unwrapper.unwrap(line.as_bytes(), &mut |_wrapping, _text| false));
         shown.note(&unwrapper);
     }
     let mut joined = JoinedLogs::default();

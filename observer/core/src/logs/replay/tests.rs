@@ -404,7 +404,7 @@ fn trace_with_the_audit_id_of_two_requests_shows_no_layer() {
         replay.finish(&mut take);
         reads(&observations).len()
     };
-    assert_eq!((of(&[first.clone()]), of(&[first, second])), (1, 0));
+    assert_eq!((of(std::slice::from_ref(&first)), of(&[first, second])), (1, 0));
 }
 
 #[test]
