@@ -225,15 +225,15 @@ fn left_out(extent: &LogExtent) -> impl Iterator<Item = String> {
         ),
         (
             extent.same_ids,
-            "request has the audit ID of another one, and is distinguished by its URI and user",
-            "requests have the audit IDs of others, and are distinguished by their URIs and users",
+            "request has the audit ID of another one, and is distinguished by its URI",
+            "requests have the audit IDs of others, and are distinguished by their URIs",
         ),
         (extent.late, "event came too late to be put in order", "events came too late to be put in order"),
         (extent.given_up, "open request was given up, as too many were open", "open requests were given up, as too many were open"),
         (
             extent.unpaired,
-            "answer in the log of a client is left out, as several requests were open",
-            "answers in the log of a client are left out, as several requests were open",
+            "answer in the log of a client is left out, as it fits several requests or none",
+            "answers in the log of a client are left out, as they fit several requests or none",
         ),
     ]
     .into_iter()

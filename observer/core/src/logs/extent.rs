@@ -57,7 +57,7 @@ pub struct LogExtent {
     pub without_end: u64,
     /// The versions that API servers state in requests to themselves.
     pub server_versions: BTreeSet<String>,
-    /// Number of answers in the log of a client of which the request is unknown, because several were open.
+    /// Number of answers in the log of a client that fit several of its requests, or none.
     pub unpaired: u64,
     /// Number of lines that are not understood.
     pub not_understood: u64,

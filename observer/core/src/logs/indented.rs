@@ -22,6 +22,8 @@ pub(super) struct Indented {
     has_understood: bool,
     /// The elements so far of the array that is open in the object.
     elements: Unwrapped,
+    /// Number of elements of this array that were lost before the last one that was understood.
+    lost_before: u64,
     /// Number of lost lines in the arrays that had an element that was understood.
     lost: u64,
 }
@@ -85,7 +87,12 @@ impl Indented {
     }
 
     fn end(&mut self, is_understood: bool) -> u64 {
-        self.end_array();
+        if is_understood {
+            self.end_array();
+        } else {
+            // The elements after the last one that was understood are among the lines.
+            self.lost = self.lost.saturating_add(self.lost_before);
+        }
         let Self { lines, lost, .. } = std::mem::take(self);
         if is_understood { lost } else { lines.saturating_add(lost) }
     }
@@ -93,8 +100,10 @@ impl Indented {
     /// Counts the elements of an array of lines that were not understood. Objects of other arrays are no lines.
     fn end_array(&mut self) {
         let Unwrapped { is_understood, lost } = std::mem::take(&mut self.elements);
+        self.lost_before = 0;
         if is_understood {
             self.lost = self.lost.saturating_add(lost);
+            self.lines = 0;
         }
     }
 
@@ -146,6 +155,7 @@ impl Indented {
             if unwrapped.is_understood {
                 self.text.0.truncate(closed.start);
                 self.lines = 0;
+                self.lost_before = self.elements.lost;
                 self.has_understood = true;
             }
         } else if self.open.len() == 1 {
@@ -212,6 +222,8 @@ mod tests {
         };
         assert_eq!(passed(&list(&["x", "y", "x", "y", "y"])), (vec![r#"{ "a": "x" }"#.to_owned(); 2], 3));
         assert_eq!(passed(&list(&["y", "x"])).1, 1);
+        // The last one is torn.
+        assert_eq!(passed("{\n\"items\": [\n{\n\"a\": \"y\"\n},\n{\n\"a\": \"x\"\n},\n{\n\"a\": \"y\"\n},").1, 4);
         // It has twelve lines.
         assert_eq!(passed(&list(&["y"])), (vec![], 12));
     }

@@ -268,7 +268,7 @@ impl Logged {
 }
 
 impl OfLogs {
-    /// Notes the answer to a request. Returns its audit ID. Of two with one ID, the targets show which is that of the tap.
+    /// Notes the answer to a request. Returns its audit ID. Of two with one ID, the first is kept; equal targets make it ambiguous.
     fn answer(&mut self, id: ExchangeId, audit_id: Option<AuditId>) -> Option<AuditId> {
         let logged = self.begun.remove(&id)?;
         let audit_id = audit_id?;

@@ -36,15 +36,13 @@ impl LogTexts {
     pub(super) fn line(&mut self, line: &[u8], each: &mut dyn FnMut(Option<Wrapping>, &[u8]) -> Understood) -> u64 {
         let Self { unwrapper, indented, is_in_klog } = self;
         // A line of JSON may be indented as a value is.
-        let was_in_klog = std::mem::take(is_in_klog) && !indented.is_open();
-        if was_in_klog && continues(line) {
-            *is_in_klog = true;
+        if *is_in_klog && !indented.is_open() && continues(line) {
             return 0;
         }
         indented.line(line, &mut |line| {
-            unwrapper.unwrap(line, &mut |wrapping, text| {
-                if was_in_klog && wrapping.is_some() && continues(text) {
-                    *is_in_klog = true;
+            let unwrapped = unwrapper.unwrap(line, &mut |wrapping, text| {
+                // Each line in an envelope may continue the one before. The white space of a blank one is gone.
+                if wrapping.is_some() && (text.is_empty() || (*is_in_klog && continues(text))) {
                     return true;
                 }
                 let understood = each(wrapping, text.trim_ascii_start());
@@ -52,7 +50,9 @@ impl LogTexts {
                     *is_in_klog = understood == Understood::AsKlog;
                 }
                 understood != Understood::No
-            })
+            });
+            *is_in_klog &= unwrapped.is_understood;
+            unwrapped
         })
     }
 

@@ -52,8 +52,9 @@ enum Milliseconds {
 impl Milliseconds {
     fn at(&self) -> Option<Timestamp> {
         match self {
-            Self::Number(milliseconds) => milliseconds.checked_mul(1_000_000).map(Timestamp::from_nanos),
-            Self::Other(_) | Self::None => None,
+            // Smaller numbers, of before 1973, are seconds.
+            Self::Number(milliseconds @ 100_000_000_000..) => milliseconds.checked_mul(1_000_000).map(Timestamp::from_nanos),
+            Self::Number(_) | Self::Other(_) | Self::None => None,
         }
     }
 }
@@ -88,7 +89,8 @@ impl Object<'_> {
 
     /// When it was written.
     pub(super) fn at(&self) -> Option<Timestamp> {
-        self.time.get().and_then(zoned).or_else(|| self.timestamp.at())
+        let of_cloud_watch = || self.ingestion_time.as_ref().and_then(|_| self.timestamp.at());
+        self.time.get().and_then(zoned).or_else(of_cloud_watch)
     }
 
     /// The texts of its own fields that may be a line, with the envelope that each shows.

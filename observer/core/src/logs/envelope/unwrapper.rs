@@ -108,7 +108,7 @@ impl Unwrapper {
         }
         if let Some((at, text)) = timed(line) {
             // The object may begin on the next line.
-            return if text.is_empty() { Unwrapped::one(true) } else { inside(self, Envelope::CloudWatch, at, text) };
+            return if text.trim_ascii().is_empty() { Unwrapped::one(true) } else { inside(self, Envelope::CloudWatch, at, text) };
         }
         if let Some(text) = journal(line) {
             return inside(self, Envelope::Journal, None, text);
@@ -144,18 +144,22 @@ fn cri(line: &[u8]) -> Option<CriLine<'_>> {
 /// `TIME LINE` or `TIME STREAM LINE`, as `CloudWatch` exports lines, and as `aws logs tail` and `kubectl logs --timestamps` print them: the
 /// line, if it is an object or a record of klog. `aws logs tail --format json` writes the object on lines of its own; then the line is empty.
 fn timed(line: &[u8]) -> Option<(Option<Timestamp>, &[u8])> {
-    let mut fields = line.splitn(3, |byte| *byte == b' ');
-    let (time, stream) = (fields.next()?, fields.next()?);
+    let after_word = |text: &'_ [u8]| text.iter().position(|byte| *byte == b' ').map(|space| (space, space + 1));
+    let (end, begin) = after_word(line)?;
+    let (time, line) = (line.get(..end)?, line.get(begin..)?);
     if !is_time(time) {
         return None;
     }
-    let text = if is_line(stream) { line.get(time.len()..)? } else { fields.next()? };
-    let text = text.trim_ascii();
-    (text.is_empty() || is_line(text)).then(|| (time_of(time), text))
+    let text = if is_line(line) { line } else { line.get(after_word(line)?.1..)? };
+    (text.trim_ascii().is_empty() || is_line(text)).then(|| (time_of(time), text))
 }
 
-/// Whether a text begins as an object, a record of klog or a line of a trace does.
+/// Whether a text begins as an object, a record of klog, a further line of its values, or a line of a trace does.
 fn is_line(text: &[u8]) -> bool {
+    if text.starts_with(b"\t") || text.starts_with(b" >") {
+        return true;
+    }
+    let text = text.trim_ascii_start();
     let is_klog = matches!(text, [b'I' | b'W' | b'E' | b'F', digits @ ..]
         if digits.len() >= 4 && digits.iter().take(4).all(u8::is_ascii_digit));
     is_klog || text.starts_with(b"{") || text.starts_with(b"Trace[")

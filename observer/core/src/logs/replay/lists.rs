@@ -10,7 +10,7 @@ use crate::observation::RequestLine;
 use crate::routing::listed_prefix;
 use crate::time::Timestamp;
 
-/// Maximum number of different keys whose last list is remembered after its end.
+/// Number of ends of lists after which keys without an open list are forgotten.
 const MOST_KEYS: usize = 4_096;
 
 /// The keys that a list reads if etcd answers it: a prefix, and the maximum number.

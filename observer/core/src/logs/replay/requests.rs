@@ -43,7 +43,7 @@ pub(super) struct Requests {
 /// A request with an audit ID.
 #[derive(Debug)]
 struct Known {
-    /// Hash of what it asks for, and of its user. `None` if its first record was not of an audit log.
+    /// Hash of its verb and its URI. `None` if its first record was not of an audit log.
     asked: Option<u64>,
     /// Whether another request has the same audit ID. Clients may choose it.
     is_ambiguous: bool,
@@ -133,9 +133,10 @@ impl Known {
 }
 
 impl Requests {
-    /// Hash of the verb, the URI and the user of an event.
+    /// Hash of the verb and the URI of an event. The user may change between two stages: the first one lacks the impersonated user
+    /// (kubernetes/apiserver `pkg/server/config.go`, `DefaultBuildHandlerChain`: `WithAudit` comes before `WithImpersonation`).
     pub(super) fn asked(&self, event: &AuditEvent) -> u64 {
-        self.hasher.hash_one((event.verb.as_str(), event.uri.0.as_str(), event.user.as_str()))
+        self.hasher.hash_one((event.verb.as_str(), event.uri.0.as_str()))
     }
 
     /// The ID under which the request of an event is known, if another request has its audit ID.

@@ -12,6 +12,7 @@ mod reading;
 mod records;
 mod reflector_lines;
 mod request_log;
+mod texts;
 mod trace;
 mod usual_event;
 mod watch_started;
