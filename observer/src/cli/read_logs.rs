@@ -11,7 +11,7 @@ use crate::capture::Recording;
 use crate::input_file::{Content, InputFile, is_stdin};
 use crate::log_files::LogError;
 use crate::printable::print_message;
-use crate::view::counted;
+use crate::view::recognised_lines;
 
 /// The files of a command line.
 pub(super) enum Inputs {
@@ -77,12 +77,10 @@ fn nothing_understood(files: &[PathBuf], extent: &LogExtent) -> String {
     if names == "-" && extent.not_understood + extent.too_long == 0 {
         return "stdin is empty: pipe a log into it, such as the audit log of kube-apiserver".to_owned();
     }
-    if !extent.forms.is_empty() {
-        let forms: Vec<String> = extent.forms.iter().map(|(form, lines)| format!("{form} ({})", counted(*lines, "line"))).collect();
+    if let Some(forms) = recognised_lines(extent) {
         return format!(
-            "{names}: no line has a request that can be reported; recognised are {}. The audit log of kube-apiserver has the requests \
-             (docs/logs.md)",
-            forms.join(", ")
+            "{names}: no line has a request that can be reported; recognised are {forms}. The audit log of kube-apiserver has the \
+             requests (docs/logs.md)"
         );
     }
     format!("{names}: not a watchtap capture, and no line has a request in a form that is read (docs/logs.md lists the forms)")

@@ -55,6 +55,12 @@ pub(crate) fn log_lines(log: &RunLog, snapshot: &Snapshot) -> Vec<String> {
     head(log, snapshot).into_iter().map(|(_, line)| line).collect()
 }
 
+/// `watch started (1 line), reflector line (3 lines)`: the lines that are no audit events. `None` if there are none.
+pub(crate) fn recognised_lines(extent: &LogExtent) -> Option<String> {
+    let forms: Vec<String> = extent.forms.iter().map(|(form, lines)| format!("{form} ({})", counted(*lines, "line"))).collect();
+    (!forms.is_empty()).then(|| forms.join(", "))
+}
+
 /// The lines about logs that were read beside a capture.
 pub(crate) fn log_notes(log: &RunLog) -> Vec<String> {
     let RunLog { extent, zone } = log;
@@ -110,9 +116,8 @@ pub(super) fn head(log: &RunLog, snapshot: &Snapshot) -> Vec<(Tone, String)> {
     if !envelopes.is_empty() {
         lines.push((Tone::Plain, format!("envelopes: {}", envelopes.join(", "))));
     }
-    if !extent.forms.is_empty() {
-        let forms: Vec<String> = extent.forms.iter().map(|(form, lines)| format!("{form} ({})", counted(*lines, "line"))).collect();
-        lines.push((Tone::Plain, format!("other lines: {}", forms.join(", "))));
+    if let Some(forms) = recognised_lines(extent) {
+        lines.push((Tone::Plain, format!("other lines: {forms}")));
     }
     if extent.has_incomplete_times {
         lines.push((Tone::Plain, incomplete_times(*zone)));

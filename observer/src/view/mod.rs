@@ -56,7 +56,7 @@ pub use json::{COMPARISON_SCHEMA, EVENTS_SCHEMA, EXPLAIN_SCHEMA, REPORT_SCHEMA, 
 pub use lines::{LineChoice, LiveLines};
 pub use live_line::live_line;
 pub use log::RunLog;
-pub(crate) use log::{log_lines, log_notes};
+pub(crate) use log::{log_lines, log_notes, recognised_lines};
 pub use page::{CommandEnd, Key, Mouse, NoteFile, Outcome, Page};
 pub use probe_check_report::{PROBE_CHECK_SCHEMA, probe_check_json, probe_check_lines, probe_check_text, probe_obstacle};
 pub(crate) use quantity::{count, counted};

@@ -16,6 +16,6 @@ mod served;
 mod window;
 
 #[cfg(test)]
-mod tests;
+pub(super) mod tests;
 
 pub use log_replay::LogReplay;

@@ -18,7 +18,8 @@ fn event((stage, id, received, reached): (&str, &str, u64, u64), verb: &str, uri
     .replace('\n', "")
 }
 
-fn replayed(lines: &[String]) -> (Vec<Observation>, LogExtent) {
+/// The observations of a log with these lines.
+pub(in crate::logs) fn replayed(lines: &[String]) -> (Vec<Observation>, LogExtent) {
     replayed_within(usize::MAX, lines)
 }
 

@@ -1,16 +1,6 @@
 //! Lines that continue others, and lines in envelopes.
 
-use crate::logs::{LogExtent, LogReplay};
-use crate::observation::Observation;
-
-fn replayed(lines: &[String]) -> (Vec<Observation>, LogExtent) {
-    let (mut replay, mut observations) = (LogReplay::default(), Vec::new());
-    for line in lines {
-        replay.line(0, line.as_bytes(), &mut |observation| observations.push(observation));
-    }
-    replay.finish(&mut |observation| observations.push(observation));
-    (observations, replay.extent())
-}
+use crate::logs::replay::tests::replayed;
 
 #[test]
 fn line_in_an_envelope_has_the_year_of_the_envelope() {
