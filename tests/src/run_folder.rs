@@ -3,8 +3,9 @@
 //! A test process that is killed cannot clean up. So each process locks its folder for its lifetime, and the next cluster removes
 //! the folders whose lock is free.
 
-use std::fs::{self, File};
+use std::fs::{self, File, Permissions};
 use std::io::{self, Write};
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
@@ -12,6 +13,8 @@ use anyhow::{Context, Result};
 use crate::folders;
 
 const OWNER_LOCK: &str = "owner.lock";
+/// Servers and clients in containers read the files as other users.
+const READABLE: u32 = 0o644;
 
 /// The folder. It is removed on drop. If the test panics, the folder is kept, and its path is printed to stderr.
 #[derive(Debug)]
@@ -38,11 +41,19 @@ impl RunFolder {
         &self.path
     }
 
-    /// Writes a file into the folder and returns its path.
+    /// Writes a file into the folder and returns its path. A file of that name is replaced in one step: tests that share a cluster
+    /// write the same kubeconfig at once, and one must not read it while another has only begun.
     pub(crate) fn write(&self, name: &str, content: impl AsRef<[u8]>) -> Result<PathBuf> {
         let path = self.path.join(name);
-        fs::write(&path, content).with_context(|| format!("cannot write {}", path.display()))?;
+        self.replace(&path, content.as_ref()).with_context(|| format!("cannot write {}", path.display()))?;
         Ok(path)
+    }
+
+    fn replace(&self, path: &Path, content: &[u8]) -> Result<()> {
+        let mut file = tempfile::Builder::new().permissions(Permissions::from_mode(READABLE)).tempfile_in(&self.path)?;
+        file.write_all(content)?;
+        file.persist(path)?;
+        Ok(())
     }
 }
 
@@ -67,4 +78,24 @@ fn remove_abandoned(runs: &Path) -> Result<()> {
         }
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::thread;
+
+    use super::*;
+
+    #[test]
+    fn file_that_others_write_is_read_complete() {
+        let folder = RunFolder::create().unwrap();
+        let content = "x".repeat(64 * 1024);
+        let path = folder.write("kubeconfig", &content).unwrap();
+        thread::scope(|scope| {
+            let writer = scope.spawn(|| (0..500).for_each(|_| drop(folder.write("kubeconfig", &content).unwrap())));
+            while !writer.is_finished() {
+                assert_eq!(fs::read_to_string(&path).unwrap().len(), content.len());
+            }
+        });
+    }
 }
