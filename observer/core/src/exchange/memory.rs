@@ -209,7 +209,7 @@ fn of_response(response: &ResponseLine) -> usize {
 }
 
 fn of_verdict(verdict: &Verdict) -> usize {
-    of_reads(&verdict.reads) + of_alternatives(&verdict.alternatives)
+    of_reads(&verdict.reads) + of_reads(&verdict.fallback_reads) + of_alternatives(&verdict.alternatives)
 }
 
 /// Estimated memory of reads of etcd, in bytes.

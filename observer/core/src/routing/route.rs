@@ -97,7 +97,13 @@ fn agree(question: &Question<'_>, resource: &Resource, worlds: &[World]) -> Verd
     };
     if decisions.iter().all(|decision| decision.served_from == first.served_from) {
         let reads = reads_of(question, *world, first);
-        return Verdict { otherwise: first.otherwise, reads, ..Verdict::certain(first.served_from.clone(), first.rule) };
+        let fallback_reads = fallback_reads(question, *world, first);
+        return Verdict {
+            otherwise: first.otherwise,
+            reads,
+            fallback_reads,
+            ..Verdict::certain(first.served_from.clone(), first.rule)
+        };
     }
     unknown(question, resource, reason(worlds, &decisions), worlds)
 }
@@ -176,6 +182,16 @@ fn facts<'q>(question: &Question<'q>, world: World) -> Facts<'q> {
 fn reads_of(question: &Question<'_>, world: World, decision: &Decision) -> Vec<EtcdRead> {
     let reads = rules::rule(decision.rule.as_str()).map_or(ReadsOf::Nothing, |rule| rule.reads);
     etcd_reads(reads, question.info, question.options, &facts(question, world))
+}
+
+/// The reads of a list that etcd answers in place of the watch cache.
+fn fallback_reads(question: &Question<'_>, world: World, decision: &Decision) -> Vec<EtcdRead> {
+    let is_of_cache = matches!(decision.served_from, ServedFrom::Cache | ServedFrom::CacheConsistent);
+    if question.info.verb == Verb::List && is_of_cache {
+        etcd_reads(ReadsOf::Objects, question.info, question.options, &facts(question, world))
+    } else {
+        Vec::new()
+    }
 }
 
 fn notes(question: &Question<'_>, resource: &Resource, version: &ServerVersion, verdict: &Verdict) -> Vec<&'static str> {
@@ -274,6 +290,7 @@ impl Verdict {
             predicted: None,
             otherwise: None,
             reads: Vec::new(),
+            fallback_reads: Vec::new(),
             alternatives: Vec::new(),
             notes: Vec::new(),
             asks_before_ready: false,

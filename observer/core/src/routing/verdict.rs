@@ -73,6 +73,10 @@ pub struct Verdict {
     /// Reads from etcd, in order, without those of a second outcome. Empty for an unknown layer.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub reads: Vec<EtcdRead>,
+    /// The reads from etcd if etcd answers in place of the watch cache: the cache lags, or is not ready. They become `reads` once the
+    /// answer shows that.
+    #[serde(skip)]
+    pub fallback_reads: Vec<EtcdRead>,
     /// The verdicts that remain possible when the layer is unknown. Empty if the server's version is unknown;
     /// [`across_versions`](super::across_versions) then gives the answers of all versions.
     #[serde(skip_serializing_if = "Vec::is_empty")]

@@ -5,6 +5,7 @@ use crate::k8s::{Status, StatusCause};
 use crate::routing::tests::asking::{Request, server};
 use crate::routing::{Basis, Certainty, Gate, Verdict, route};
 
+const PODS: &str = "Range /registry/pods/ … /registry/pods0 at the current revision";
 const NOTHING: Seen = Seen { status: 200, body: Body::Nothing, shown_before: None, recorded: None };
 
 #[derive(Clone, Copy)]
@@ -215,6 +216,20 @@ fn refused_list_is_not_a_read_of_any_layer() {
             let is_of_etcd = status == 500 && line == "GET /api/v1/pods";
             check("v1.30.4", line, refused(status, body), if is_of_etcd { "Etcd predicted" } else { expected });
         }
+    }
+}
+
+/// In a log of the API server, a trace shows that etcd gave the objects.
+#[test]
+fn list_that_falls_back_reads_the_objects_from_etcd() {
+    for (line, expected) in [
+        ("GET /api/v1/pods", &["Range /registry/pods  limit 1, only to get the current revision", PODS] as &[&str]),
+        ("GET /api/v1/pods?resourceVersion=0", &[PODS]),
+    ] {
+        let mut verdict = route(&Request::new(line).question(&server("v1.34.4"), None)).unwrap();
+        weighed(&mut verdict, line, logged(RecordedRead::EtcdList));
+        assert_eq!(verdict.served_from, crate::routing::ServedFrom::Etcd);
+        assert_eq!(verdict.reads.iter().map(ToString::to_string).collect::<Vec<_>>(), expected, "{line}");
     }
 }
 

@@ -81,6 +81,8 @@ fn of_layers(verdict: &mut Verdict, layers: &'static [Layer], is_list: bool) -> 
         verdict.served_from = ServedFrom::Etcd;
         verdict.certainty = Certainty::Confirmed;
         verdict.otherwise = None;
+        let fallback = std::mem::take(&mut verdict.fallback_reads);
+        verdict.reads.extend(fallback);
         if in_place_of_the_cache {
             verdict.rule = rules::SHOWN_BY_ANSWER;
         }
@@ -141,6 +143,7 @@ fn settle(verdict: &mut Verdict, certainty: Certainty) {
     verdict.certainty = certainty;
     verdict.otherwise = None;
     verdict.reads.clear();
+    verdict.fallback_reads.clear();
     verdict.alternatives.clear();
 }
 
