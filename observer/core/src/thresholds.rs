@@ -60,6 +60,17 @@ pub(crate) const INITIAL_EVENTS_WITHIN: Duration = Duration::from_secs(30);
 /// A streaming list that has delivered nothing for this long has sent all its objects; only the end is missing.
 pub(crate) const QUIET_WITHOUT_END: Duration = Duration::from_secs(10);
 
+/// Median time from which lists of unknown size count as large. API servers log the trace of a list from this time on
+/// (kubernetes/apiserver `pkg/endpoints/handlers/get.go`, `ListResource`).
+pub(crate) const LONG_LIST: Duration = Duration::from_millis(500);
+
+/// Number of consecutive refused lists and watches that are a trouble, if the refusals last for [`REFUSED_FOR`].
+pub(crate) const REFUSALS: u64 = 3;
+/// Minimum time of consecutive refusals that is a trouble. A restart of an API server takes less.
+pub(crate) const REFUSED_FOR: Duration = Duration::from_secs(30);
+/// Number of requests of one kind answered with 5xx from which they are a finding.
+pub(crate) const SERVER_ERRORS: u64 = 10;
+
 /// Minimum time without reading that is a stall. Shorter ones are normal flow control and scheduling.
 pub(crate) const SHORTEST_STALL: Duration = Duration::from_secs(1);
 /// Minimum total time of stalls that is a finding. A shorter total is a finding only if the server ended a watch early.

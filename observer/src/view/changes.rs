@@ -93,6 +93,9 @@ pub(super) fn amount(unit: AmountUnit, amount: u64) -> String {
         AmountUnit::StreamingLists => counted(amount, "streaming list"),
         AmountUnit::Watches => counted_as(amount, "watch", "watches"),
         AmountUnit::Gets => counted(amount, "get"),
+        AmountUnit::Requests => counted(amount, "request"),
+        // Of logs, which have no number of objects.
+        AmountUnit::Objects if amount == 0 => "? objects".to_owned(),
         AmountUnit::Objects => counted(amount, "object"),
         AmountUnit::Informers => counted(amount, "informer"),
         AmountUnit::Microseconds => microseconds(amount),

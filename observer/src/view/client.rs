@@ -2,9 +2,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use observer_core::exchange::Client;
+use observer_core::exchange::{Client, ClientId};
 use observer_core::k8s::{Container, Pod, Workload};
-use observer_core::reflector::{ClientId, ReflectorRow};
+use observer_core::reflector::ReflectorRow;
 
 /// The program of a client: the first word of its `User-Agent`. By default, client-go sends a file name with a version, and then
 /// the platform. In a pod, the container is in front of it, as in `app:manager/v0.1`.

@@ -12,7 +12,7 @@ use crate::log_files::LogZone;
 
 /// The facts that no log has.
 const NO_BODIES: &str = "logs have no bytes and no connections, and their bodies are not read: numbers of objects, events, bookmarks and bytes \
-                         are unknown (?), and a connection stands for a client";
+                         are unknown (? or no column), and a connection stands for a client";
 
 /// The logs of which a report is made.
 #[derive(Clone, Debug, Default)]
@@ -206,13 +206,6 @@ fn closed_by_force(extent: &LogExtent) -> Option<String> {
     let unclear = if unclear.is_empty() { unclear } else { format!(": {unclear}") };
     let closed = counted_as(all, "watch was closed by force", "watches were closed by force");
     (all > 0).then(|| format!("{closed}, because clients read too slowly{unclear}"))
-}
-
-/// `298 lines of the logs`: those that were not read. `None` if all were.
-pub(super) fn unread(log: &RunLog) -> Option<String> {
-    let LogExtent { not_understood, too_long, cut, .. } = log.extent;
-    let lines = [not_understood, too_long, cut].into_iter().fold(0, u64::saturating_add);
-    (lines > 0).then(|| counted_as(lines, "line of the logs", "lines of the logs"))
 }
 
 /// The parts of logs that are left out, and their numbers.

@@ -56,6 +56,9 @@ pub(super) fn not_seen(missed: &Missed) -> Vec<String> {
 pub(super) fn not_understood(missed: &Missed) -> Vec<String> {
     let mut words: Vec<String> =
         missed.bodies.iter().map(|(reason, number)| format!("{} ({reason})", counted(*number, "answer"))).collect();
+    if missed.log_lines > 0 {
+        words.push(counted_as(missed.log_lines, "line of the logs", "lines of the logs"));
+    }
     if missed.malformed > 0 {
         words.push(format!("malformed HTTP in {}", counted(missed.malformed, "place")));
     }

@@ -2,8 +2,8 @@
 
 use observer_core::time::Timestamp;
 
-pub(super) use observer_core::quantity::{bytes, counted_as, length, microseconds};
-pub(crate) use observer_core::quantity::{count, counted};
+pub(super) use observer_core::quantity::{bytes, counted_as, microseconds};
+pub(crate) use observer_core::quantity::{count, counted, length};
 
 /// `310 µs`, `4 ms`, `3.0 s`; `-` for `None`.
 pub(super) fn microseconds_or_none(number: Option<u64>) -> String {

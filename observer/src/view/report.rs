@@ -8,11 +8,12 @@ use observer_core::time::Timestamp;
 use super::answer::answer;
 use super::budget::budget;
 use super::client::ClientPods;
+use super::client_table::clients;
 use super::colour::{Colour, Tone};
 use super::faults::faults;
 use super::following;
 use super::inventory::inventory;
-use super::log::{self, RunLog};
+use super::log;
 use super::missed::{connections, not_exported, not_seen, not_understood, unrecorded};
 use super::problems;
 use super::quantity::{bytes, count, counted, length, microseconds, microseconds_or_none};
@@ -42,7 +43,7 @@ pub fn report_text(run: &Run, snapshot: &Snapshot, colour: Colour) -> Printable 
     write_answer(snapshot, colour, &mut out);
     problems(snapshot, colour, &mut out);
     storms(snapshot, colour, &mut out);
-    missed((&snapshot.missed, run.log.as_ref()), colour, &mut out);
+    missed(&snapshot.missed, colour, &mut out);
     for note in &run.notes {
         out.append(&colour.paint(Tone::Notable, format_args!("note: {note}")));
         out.end_line();
@@ -55,9 +56,10 @@ pub fn report_text(run: &Run, snapshot: &Snapshot, colour: Colour) -> Printable 
         return out;
     }
     faults(&snapshot.faults, colour, &mut out);
+    let pods = ClientPods::of(&snapshot.reflectors);
+    clients(snapshot, &pods, colour, &mut out);
     lists(&snapshot.lists, colour, &mut out);
     watches(&snapshot.watches, colour, &mut out);
-    let pods = ClientPods::of(&snapshot.reflectors);
     reflectors(&snapshot.reflectors, &pods, snapshot.reflectors_at(), colour, &mut out);
     inventory(snapshot, colour, &mut out);
     own_writes(&snapshot.propagation, &pods, colour, &mut out);
@@ -129,9 +131,8 @@ fn storms(snapshot: &Snapshot, colour: Colour, out: &mut Printable) {
     }
 }
 
-fn missed((missed, log): (&Missed, Option<&RunLog>), colour: Colour, out: &mut Printable) {
-    let seen = not_seen(missed);
-    let understood: Vec<String> = log.and_then(log::unread).into_iter().chain(not_understood(missed)).collect();
+fn missed(missed: &Missed, colour: Colour, out: &mut Printable) {
+    let (seen, understood) = (not_seen(missed), not_understood(missed));
     let tone = |words: &[String]| if words.is_empty() { Tone::Plain } else { Tone::Bad };
     let text = |words: &[String]| if words.is_empty() { "nothing".to_owned() } else { words.join(", ") };
     for (label, words) in [("not observed: ", seen), (" · unparsed: ", understood)] {
@@ -174,7 +175,7 @@ fn lists(rows: &[ListRow], colour: Colour, out: &mut Printable) {
             Cell::new(rule(verdict)),
             Cell::new(known(row.items, row.unread, row.missed_bytes)),
             Cell::new(bytes(row.bytes)),
-            Cell::new(microseconds_or_none(row.first_byte_us)),
+            Cell::new(first_byte(row)),
             Cell::new(microseconds(row.total_us)),
         ];
         table.row(cells, notes(verdict, row.etcd_reads_vary, row.failed, row.count));
@@ -182,6 +183,14 @@ fn lists(rows: &[ListRow], colour: Colour, out: &mut Printable) {
     out.end_line();
     table.render(colour, out);
     left_out(rows.len(), out);
+}
+
+/// The median time to the head of the response; unknown in a log.
+fn first_byte(row: &ListRow) -> String {
+    match (row.first_byte_us, row.bytes.known()) {
+        (None, None) => "?".to_owned(),
+        (time, _) => microseconds_or_none(time),
+    }
 }
 
 /// The details of a verdict other than its layer and rule, and the number of failures.

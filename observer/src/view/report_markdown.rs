@@ -90,10 +90,7 @@ fn facts(run: &Run, snapshot: &Snapshot) -> Vec<Inline> {
     facts.extend(log::joined(snapshot).into_iter().map(|(_, line)| Inline::text(line)));
     let words = |words: Vec<String>| Inline::text(if words.is_empty() { "nothing".to_owned() } else { words.join(", ") });
     let seen = Inline::words("**Not observed:** ").and(words(not_seen(missed)));
-    facts.push(
-        seen.and(Inline::words(" · **unparsed:** "))
-            .and(words(run.log.as_ref().and_then(log::unread).into_iter().chain(not_understood(missed)).collect())),
-    );
+    facts.push(seen.and(Inline::words(" · **unparsed:** ")).and(words(not_understood(missed))));
     let failed = missed.reset_instead_of_refused > 0 || missed.connect_failures > 0;
     let ended = Some(&missed.capture_ended).filter(|why| !why.is_empty());
     let ended = ended.map(|why| format!("stopped writing the capture of this run: {why}"));

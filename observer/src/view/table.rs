@@ -5,6 +5,9 @@ use std::fmt::Display;
 use super::colour::{Colour, Tone};
 use crate::printable::Printable;
 
+/// The texts of an unknown number, and of an unknown number of bytes.
+const UNKNOWN: [&str; 2] = ["?", "? B"];
+
 /// The alignment of a column's cells.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Align {
@@ -54,12 +57,14 @@ impl Table {
         self.rows.is_empty()
     }
 
+    /// Writes the table, without the columns that are unknown in each row.
     pub(super) fn render(&self, colour: Colour, out: &mut Printable) {
         let headings: Vec<Cell> = self.columns.iter().map(|(name, _)| Cell::toned(*name, Tone::Heading)).collect();
-        let widths = self.widths();
-        self.line(&headings, &widths, colour, out);
+        let shown: Vec<(usize, usize)> =
+            self.widths().into_iter().enumerate().filter(|(column, _)| !self.is_unknown(*column)).collect();
+        self.line(&headings, &shown, colour, out);
         for (cells, notes) in &self.rows {
-            self.line(cells, &widths, colour, out);
+            self.line(cells, &shown, colour, out);
             for note in notes {
                 out.push("  ");
                 out.append(&colour.paint(Tone::Quiet, note));
@@ -76,10 +81,17 @@ impl Table {
         self.columns.iter().enumerate().map(|(index, (name, _))| widest(index, name)).collect()
     }
 
-    fn line(&self, cells: &[Cell], widths: &[usize], colour: Colour, out: &mut Printable) {
+    fn is_unknown(&self, column: usize) -> bool {
+        let mut cells = self.rows.iter().filter_map(|(cells, _)| cells.get(column));
+        !self.rows.is_empty() && cells.all(|cell| UNKNOWN.contains(&cell.text.as_str()))
+    }
+
+    /// Writes the cells of the columns in `shown`, which has their widths.
+    fn line(&self, cells: &[Cell], shown: &[(usize, usize)], colour: Colour, out: &mut Printable) {
         let mut line = Printable::new();
-        for (index, ((cell, width), (_, align))) in cells.iter().zip(widths).zip(&self.columns).enumerate() {
-            if index > 0 {
+        for (column, width) in shown {
+            let (Some(cell), Some((_, align))) = (cells.get(*column), self.columns.get(*column)) else { continue };
+            if *column > 0 {
                 line.push("  ");
             }
             let padding = " ".repeat(width.saturating_sub(cell.width()));

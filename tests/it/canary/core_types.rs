@@ -135,6 +135,7 @@ pub(super) const TYPES: &[&str] = &[
     "reflector::Origin",
     "reflector::PropagationRow",
     "reflector::RateLimit",
+    "reflector::ClientRow",
     "reflector::ReflectorRow",
     "reflector::ReflectorState",
     "reflector::Reflectors",

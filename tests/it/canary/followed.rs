@@ -207,7 +207,8 @@ fn follow(observations: &[Observation], shown: &mut Shown) {
         let mut emit = |one| emitted.push(one);
         match (subject, &mut open) {
             (Subject::Exchange(exchange, ExchangeObservation::Requested { request }), _) => {
-                let exchange = Exchange::begin(*exchange, *at, UpstreamName::default(), RequestLine::clone(request), None);
+                let mut exchange = Exchange::begin(*exchange, *at, UpstreamName::default(), RequestLine::clone(request), None);
+                reflectors.assign(&mut exchange);
                 reflectors.requested(&exchange, &mut emit);
                 open = Some(exchange);
             }
@@ -280,6 +281,7 @@ fn observe(observations: &[Observation], shown: &mut Shown) {
     snapshot.faults.latest.iter().flat_map(|fault| &fault.clients).for_each(|row| shown.note(row));
     shown.note(&snapshot.faults);
     snapshot.problems.iter().for_each(|problem| shown.note(problem));
+    snapshot.clients.iter().for_each(|client| shown.note(client));
     snapshot.inventory.iter().for_each(|inventory| shown.note(inventory));
     shown.note(&snapshot.exposure);
     let comparison = Comparison::of(&snapshot, &snapshot);

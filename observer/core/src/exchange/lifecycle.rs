@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use super::client::ClientId;
 use super::counted::Counted;
 use super::stall::Stall;
 use super::watch::WatchStream;
@@ -26,6 +27,8 @@ pub struct Exchange {
     pub container_name: Option<String>,
     /// Whether it comes from a log, which has no bodies: that nothing was delivered is unknown then.
     pub is_logged: bool,
+    /// Its client; `None` if too many clients are known.
+    pub client: Option<ClientId>,
     /// The request's head, with the client's identity.
     pub request: RequestLine,
     /// Which layer answers; `None` for requests that read no objects, and for those with an unknown path.
@@ -94,6 +97,7 @@ impl Exchange {
             upstream,
             container_name: None,
             is_logged: false,
+            client: None,
             request,
             verdict,
             shown_before: None,
@@ -215,6 +219,17 @@ impl Exchange {
     /// A number that its bodies show; unknown if it comes from a log.
     pub const fn amount(&self, number: u64) -> Amount {
         if self.is_logged { Amount::UNKNOWN } else { Amount::of(number) }
+    }
+
+    /// Whether it was answered with 4xx or 5xx, or its watch ended with an `ERROR` event.
+    pub fn has_failed(&self) -> bool {
+        let is_refused = self.status_code().is_some_and(|status| status >= 400);
+        is_refused || self.watch.as_ref().is_some_and(|watch| watch.error.is_some())
+    }
+
+    /// Whether it was answered with 2xx.
+    pub fn has_succeeded(&self) -> bool {
+        self.response.as_ref().is_some_and(|(_, response)| response.is_success())
     }
 
     fn respond(&mut self, at: Timestamp, response: &ResponseLine) {

@@ -9,7 +9,7 @@ mod shape;
 mod stall;
 mod watch;
 
-pub use client::Client;
+pub use client::{Client, ClientId};
 pub(crate) use counted::{EVENT_TYPES, Place, RequestLabels, ValueNumber};
 pub use lifecycle::Exchange;
 pub(crate) use memory::{

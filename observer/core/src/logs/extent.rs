@@ -98,4 +98,9 @@ impl LogExtent {
         let Self { late, given_up, unpaired, without_time, not_understood, too_long, cut, .. } = *self;
         matches!([late, given_up, unpaired, without_time, not_understood, too_long, cut], [0, 0, 0, 0, 0, 0, 0])
     }
+
+    /// Number of lines that were not understood, were too long, or were cut.
+    pub const fn lines_not_read(&self) -> u64 {
+        self.not_understood.saturating_add(self.too_long).saturating_add(self.cut)
+    }
 }

@@ -24,6 +24,7 @@ pub use blockage::Blockage;
 pub use cgroup_owner::CgroupOwner;
 pub use connection::ConnectionDecoder;
 pub use probe::ProbeMissed;
+pub(crate) use request::first_product;
 pub use request::{RequestLine, ResponseLine};
 pub use subject::{
     CaptureObservation, ConnectionObservation, ExchangeObservation, Observation, RunObservation, Subject, TapObservation,

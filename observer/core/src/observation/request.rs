@@ -35,6 +35,15 @@ pub struct RequestLine {
     pub closes: bool,
 }
 
+/// The first product of a `User-Agent`.
+pub(crate) fn first_product(agent: &str) -> Option<&str> {
+    match agent.bytes().position(|byte| !byte.is_ascii_graphic()) {
+        None if !agent.is_empty() => Some(agent),
+        Some(end) if end > 0 && agent.as_bytes().get(end) == Some(&b' ') => agent.get(..end),
+        Some(_) | None => agent.split_whitespace().next(),
+    }
+}
+
 impl RequestLine {
     /// The resource of the request; `None` for a non-resource request, or when the path is unknown.
     pub fn resource(&self) -> Option<&Resource> {
@@ -43,12 +52,7 @@ impl RequestLine {
 
     /// Name and version of the client program: the first product of `User-Agent`.
     pub fn product(&self) -> Option<&str> {
-        let agent = self.user_agent.as_deref()?;
-        match agent.bytes().position(|byte| !byte.is_ascii_graphic()) {
-            None if !agent.is_empty() => Some(agent),
-            Some(end) if end > 0 && agent.as_bytes().get(end) == Some(&b' ') => agent.get(..end),
-            Some(_) | None => agent.split_whitespace().next(),
-        }
+        first_product(self.user_agent.as_deref()?)
     }
 
     /// Reads a request's head. `prefix` is the path in front of the API server's paths; empty if there is none.

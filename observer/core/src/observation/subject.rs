@@ -309,6 +309,11 @@ pub enum RunObservation {
         /// The numbers so far.
         requests: JoinedRequests,
     },
+    /// Lines of logs that were not read. Later numbers replace earlier ones.
+    LinesNotRead {
+        /// Their number so far.
+        lines: u64,
+    },
     /// Time passed.
     Tick,
 }

@@ -5,7 +5,7 @@ use super::limits::Limits;
 use crate::exchange::{Exchange, RequestLabels};
 use crate::observation::{Blockage, Body, ConnectionId, ExchangeId, ListenerState, UpstreamName};
 use crate::reflector::{
-    AtShutdown, GetPoller, Origin, PropagationRow, RateLimit, ReflectorEvent, ReflectorId, ReflectorRow, Reflectors,
+    AtShutdown, ClientRow, GetPoller, Origin, PropagationRow, RateLimit, ReflectorEvent, ReflectorId, ReflectorRow, Reflectors,
     ReflectorsMissed,
 };
 use crate::series::Series;
@@ -65,6 +65,10 @@ impl Following {
 
     pub(super) fn lose_sight(&mut self, at: Timestamp) {
         self.reflectors.lose_sight(at);
+    }
+
+    pub(super) fn assign(&mut self, exchange: &mut Exchange) {
+        self.reflectors.assign(exchange);
     }
 
     pub(super) fn requested(&mut self, exchange: &Exchange, mut emitter: Emitter<'_>) {
@@ -130,6 +134,11 @@ impl Following {
         let mut rows = self.reflectors.propagation();
         rows.truncate(most);
         rows
+    }
+
+    /// The first `most` clients and their requests, and the number of those left out.
+    pub(super) fn clients(&self, most: usize) -> (Vec<ClientRow>, u64) {
+        self.reflectors.clients(most)
     }
 
     pub(super) fn rate_limits(&self) -> Vec<RateLimit> {

@@ -5,9 +5,9 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
-use crate::exchange::Client;
+use crate::exchange::{Client, ClientId};
 use crate::observation::Process;
-use crate::reflector::{ClientId, ReflectorId, ReflectorRow};
+use crate::reflector::{ReflectorId, ReflectorRow};
 
 /// The informers of one client that is connected: reflectors that have objects, and watch or relist.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]

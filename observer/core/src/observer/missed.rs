@@ -48,6 +48,9 @@ pub struct Missed {
     pub decoder_failures: u64,
     /// Response bodies that were not understood, by reason.
     pub bodies: BTreeMap<String, u64>,
+    /// Lines of logs that were not understood, were too long, or were cut.
+    #[serde(skip_serializing_if = "crate::left_out::is_zero")]
+    pub log_lines: u64,
     /// Requests whose method or path is unknown.
     pub unknown_requests: u64,
     /// Requests that were not followed, or not to their end, because too many were under way or they took too much memory.
@@ -81,6 +84,9 @@ pub struct Missed {
     /// Reflectors that are followed, but not among the rows of a snapshot.
     #[serde(skip_serializing_if = "crate::left_out::is_zero")]
     pub reflectors_not_shown: u64,
+    /// Clients that are known, but not among the rows of a snapshot.
+    #[serde(skip_serializing_if = "crate::left_out::is_zero")]
+    pub clients_not_shown: u64,
     /// Data that the tables of reflectors dropped to keep their bounds.
     #[serde(skip_serializing_if = "ReflectorsMissed::is_none")]
     pub reflectors: ReflectorsMissed,

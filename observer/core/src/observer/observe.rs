@@ -109,6 +109,7 @@ impl Observer {
                 self.missed.not_exported = self.missed.not_exported.saturating_add(records);
             }
             Subject::Run(RunObservation::Joined { requests }) => self.totals.joined = Some(requests),
+            Subject::Run(RunObservation::LinesNotRead { lines }) => self.missed.log_lines = lines,
             Subject::Run(RunObservation::Tick) => {}
             Subject::Unknown => self.missed.unknown_observations = self.missed.unknown_observations.saturating_add(1),
         }
@@ -144,9 +145,11 @@ impl Observer {
         let (requests, open_not_shown) = self.finished.with(self.open.values().map(Box::as_ref), &self.limits);
         let reflectors = self.rows();
         let lists = self.tables.lists();
-        let findings = self.findings(&reflectors, &lists);
+        let others = self.tables.others();
+        let findings = self.findings(&reflectors, &lists, &others);
         let exposure = Exposure::of(&reflectors, self.limits.rows);
         let inventory = Inventory::of_all(&reflectors, self.limits.rows);
+        let (clients, clients_not_shown) = self.following.clients(self.limits.rows);
         let (reflectors, reflectors_not_shown) = self.following.in_detail(reflectors, self.limits.rows);
         let mut snapshot = Snapshot {
             started: self.started,
@@ -164,13 +167,20 @@ impl Observer {
             exposure,
             lists,
             watches: self.tables.watches(open_watches, self.now, &self.scopes),
-            others: self.tables.others(),
+            others,
+            clients,
             storms: self.following.storms(self.limits.rows),
             reflectors,
             inventory,
             propagation: self.following.propagation(self.limits.rows),
             requests,
-            missed: Missed { open_not_shown, reflectors_not_shown, reflectors: self.following.missed(), ..self.missed.clone() },
+            missed: Missed {
+                open_not_shown,
+                reflectors_not_shown,
+                clients_not_shown,
+                reflectors: self.following.missed(),
+                ..self.missed.clone()
+            },
         };
         self.scopes.clarify_all(&mut snapshot);
         if self.upstreams.several() { snapshot } else { snapshot.without_upstream_names() }
@@ -341,6 +351,7 @@ impl Observer {
             exchange.is_logged = connection.source == Source::Log;
         }
         exchange.namespaced = exchange.namespaced.or_else(|| self.scopes.of(&exchange));
+        self.following.assign(&mut exchange);
         if !self.admit(exchange) {
             return;
         }

@@ -93,6 +93,9 @@ pub struct OtherRow {
     pub count: u64,
     /// Requests that were answered with 4xx or 5xx.
     pub failed: u64,
+    /// Requests among them that were answered with 5xx.
+    #[serde(skip_serializing_if = "crate::left_out::is_zero")]
+    pub server_errors: u64,
     /// Bytes of all response bodies.
     pub bytes: Amount,
     /// Median time to the end, in microseconds (two significant digits).

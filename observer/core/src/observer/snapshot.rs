@@ -13,7 +13,7 @@ use super::rows::{ListRow, OtherRow, WatchRow};
 use super::upstreams::UpstreamRecord;
 use crate::observation::{JoinedRequests, Plaintext};
 use crate::quantity::Amount;
-use crate::reflector::{PropagationRow, ReflectorRow};
+use crate::reflector::{ClientRow, PropagationRow, ReflectorRow};
 use crate::routing::ServerProfile;
 use crate::storm::StormRecord;
 use crate::time::{PerSecond, Timestamp};
@@ -108,6 +108,9 @@ pub struct Snapshot {
     pub watches: Vec<WatchRow>,
     /// Everything else by verb, shape and rule, the most bytes first.
     pub others: Vec<OtherRow>,
+    /// Clients with their requests. The clients whose requests took longest in total come first.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub clients: Vec<ClientRow>,
     /// Findings grouped by cause: ongoing ones first, then the worst first.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub problems: Vec<Problem>,

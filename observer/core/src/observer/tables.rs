@@ -39,6 +39,7 @@ struct Row {
     missed_bytes: u64,
     count: u64,
     failed: u64,
+    server_errors: u64,
     items: Amount,
     bytes: Amount,
     ignored_limit: u64,
@@ -197,7 +198,7 @@ fn waited_for_cache(exchange: &Exchange) -> bool {
             && verdict.otherwise.as_ref().is_some_and(|otherwise| otherwise.then == Fallback::Etcd)
     });
     let waited = exchange.first_byte().or_else(|| exchange.total());
-    falls_back && !failed(exchange) && waited.is_some_and(|waited| waited >= WAIT_FOR_CACHE)
+    falls_back && !exchange.has_failed() && waited.is_some_and(|waited| waited >= WAIT_FOR_CACHE)
 }
 
 impl Row {
@@ -210,6 +211,7 @@ impl Row {
             missed_bytes: 0,
             count: 0,
             failed: 0,
+            server_errors: 0,
             items: Amount::ZERO,
             bytes: Amount::ZERO,
             ignored_limit: 0,
@@ -230,7 +232,9 @@ impl Row {
         let reads = |verdict: &VerdictRecord| exchange.verdict.as_ref().is_some_and(|other| other.reads != verdict.etcd_reads);
         self.etcd_reads_vary |= self.verdict.as_ref().is_some_and(reads);
         self.weaken(exchange.verdict.as_ref().map(|verdict| (verdict.proof, verdict.certainty)));
-        self.failed = self.failed.saturating_add(u64::from(failed(exchange)));
+        self.failed = self.failed.saturating_add(u64::from(exchange.has_failed()));
+        let is_server_error = exchange.status_code().is_some_and(|status| status >= 500);
+        self.server_errors = self.server_errors.saturating_add(u64::from(is_server_error));
         self.items = self.items.saturating_add(exchange.amount(exchange.items));
         self.bytes = self.bytes.saturating_add(exchange.amount(exchange.response_bytes));
         self.ignored_limit = self.ignored_limit.saturating_add(u64::from(ignores_limit(exchange)));
@@ -256,6 +260,7 @@ impl Row {
             (&mut self.missed_bytes, other.missed_bytes),
             (&mut self.count, other.count),
             (&mut self.failed, other.failed),
+            (&mut self.server_errors, other.server_errors),
             (&mut self.ignored_limit, other.ignored_limit),
             (&mut self.waited_for_cache, other.waited_for_cache),
         ] {
@@ -344,14 +349,9 @@ impl Row {
             etcd_reads_vary: self.etcd_reads_vary,
             count: self.count,
             failed: self.failed,
+            server_errors: self.server_errors,
             bytes: self.bytes,
             total_us: self.total.median_us().unwrap_or_default(),
         }
     }
-}
-
-fn failed(exchange: &Exchange) -> bool {
-    let refused = exchange.status_code().is_some_and(|status| status >= 400);
-    let broke = exchange.watch.as_ref().is_some_and(|watch| watch.error.is_some());
-    refused || broke
 }

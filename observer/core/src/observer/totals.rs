@@ -16,9 +16,8 @@ impl Totals {
         let events = exchange.watch.as_ref().map_or(0, WatchStream::events);
         self.watch_events = self.watch_events.saturating_add(exchange.amount(events));
         self.etcd_reads.add(exchange);
-        let answered = exchange.response.as_ref().is_some_and(|(_, response)| response.is_success());
         self.lists += u64::from(exchange.verb() == Some(Verb::List));
-        if exchange.verb() == Some(Verb::List) && answered {
+        if exchange.verb() == Some(Verb::List) && exchange.has_succeeded() {
             match exchange.verdict.as_ref().map(|verdict| &verdict.served_from) {
                 Some(ServedFrom::Etcd) => self.lists_from_etcd += 1,
                 Some(ServedFrom::Unknown { .. }) | None => self.lists_unknown += 1,

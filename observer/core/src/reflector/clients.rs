@@ -1,29 +1,18 @@
 //! Decides which connections and requests come from the same client.
 
+use std::cmp::Reverse;
 use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
-use std::fmt;
 
 use foldhash::fast::RandomState;
-use serde::{Deserialize, Serialize};
 
+use super::client_requests::{ClientRequests, ClientRow};
 use super::limits::ReflectorLimits;
-use crate::exchange::{MemoryUse, of_identity, of_process, of_structure, of_texts};
+use crate::exchange::{Client, ClientId, Exchange, MemoryUse, of_identity, of_process, of_structure, of_texts};
 use crate::http::Identity;
-use crate::observation::{ConnectionId, Process, RequestLine};
+use crate::observation::{ConnectionId, Process, RequestLine, first_product};
 use crate::sorted_map::SortedMap;
 use crate::time::Timestamp;
-
-/// A client, numbered from 1 in order of first appearance.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(transparent)]
-pub struct ClientId(pub u64);
-
-impl fmt::Display for ClientId {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.fmt(formatter)
-    }
-}
 
 /// The facts that identify a client.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -53,6 +42,7 @@ pub(super) struct KnownClient {
     pub process: Option<Process>,
     /// The process with the same user agent and identity that was discovered before this one.
     pub before: Option<ClientId>,
+    requests: ClientRequests,
     pub open_connections: u64,
     /// When its last connection ended; `None` while it has one.
     pub left: Option<Timestamp>,
@@ -72,12 +62,28 @@ impl KnownClient {
         }
     }
 
+    fn words(&self) -> Option<&Words> {
+        match &self.key {
+            Key::Words(words) => Some(words),
+            Key::Process(_) => self.words.as_ref(),
+        }
+    }
+
+    fn row(&self, id: ClientId) -> ClientRow {
+        let words = self.words();
+        let client = Client {
+            container_name: words.and_then(|words| words.container_name.clone()),
+            program: words.and_then(|words| words.user_agent.as_deref()).and_then(first_product).unwrap_or_default().to_owned(),
+            identity: words.and_then(|words| words.identity.clone()),
+            kubectl_command: None,
+        };
+        let address = words.and_then(|words| words.address.clone());
+        ClientRow { client_id: id, client, process: self.process.clone(), address, requests: self.requests }
+    }
+
     /// Estimated memory in bytes, with its entries in the indices.
     fn memory(&self) -> usize {
-        let words = match (&self.key, &self.words) {
-            (Key::Words(words), _) | (Key::Process(_), Some(words)) => words.memory(),
-            (Key::Process(_), None) => 0,
-        };
+        let words = self.words().map_or(0, Words::memory);
         let process = self.process.as_ref().map_or(0, of_process);
         of_structure::<Self>() + of_structure::<Key>() + of_structure::<Words>() + 2 * words + 3 * process
     }
@@ -106,6 +112,8 @@ pub(super) struct Clients {
     limit: usize,
     most_connections: usize,
     memory: MemoryUse,
+    /// Number of clients that were dropped, with the counts of their requests.
+    forgotten: u64,
 }
 
 /// The known processes with the same user agent and identity.
@@ -146,7 +154,39 @@ impl Clients {
             limit: limits.clients,
             most_connections: limits.connections,
             memory: MemoryUse::of(limits.clients_memory),
+            forgotten: 0,
         }
+    }
+
+    /// Number of clients that were dropped to make room.
+    pub(super) const fn forgotten(&self) -> u64 {
+        self.forgotten
+    }
+
+    /// Counts a request of `id` that begins.
+    pub(super) fn begin(&mut self, id: ClientId, exchange: &Exchange) {
+        if let Some(client) = self.known.get_mut(&id) {
+            client.requests.begin(exchange);
+        }
+    }
+
+    /// Counts a request of `id` that has ended.
+    pub(super) fn end(&mut self, id: ClientId, exchange: &Exchange) {
+        if let Some(client) = self.known.get_mut(&id) {
+            client.requests.end(exchange);
+        }
+    }
+
+    /// The clients whose requests took longest in total, the longest first; at most `most`.
+    pub(super) fn rows(&self, most: usize) -> Vec<ClientRow> {
+        let mut all: Vec<(ClientId, &KnownClient)> = self.known.iter().map(|(id, client)| (*id, client)).collect();
+        all.sort_unstable_by_key(|(id, client)| (Reverse((client.requests.total_us, client.requests.requests)), *id));
+        all.into_iter().take(most).map(|(id, client)| client.row(id)).collect()
+    }
+
+    /// Number of known clients.
+    pub(super) fn number(&self) -> usize {
+        self.known.len()
     }
 
     pub(super) fn get(&self, id: ClientId) -> Option<&KnownClient> {
@@ -277,8 +317,16 @@ impl Clients {
     }
 
     fn add(&mut self, key: Key, words: Option<Words>, process: Option<Process>) -> Option<ClientId> {
-        let client =
-            KnownClient { key: key.clone(), words, process, before: None, open_connections: 0, left: None, returned: None };
+        let client = KnownClient {
+            key: key.clone(),
+            words,
+            process,
+            before: None,
+            requests: ClientRequests::NONE,
+            open_connections: 0,
+            left: None,
+            returned: None,
+        };
         let memory = client.memory();
         while self.known.len() >= self.limit || !self.memory.has_room(memory) {
             if !self.forget_one() {
@@ -296,6 +344,7 @@ impl Clients {
     /// Drops the client that left first. Returns whether there was one.
     fn forget_one(&mut self) -> bool {
         let Some((_, gone)) = self.gone.pop_first() else { return false };
+        self.forgotten = self.forgotten.saturating_add(1);
         if let Some(client) = self.known.remove(&gone) {
             self.memory.remove(client.memory());
             self.by_key.remove(&client.key);

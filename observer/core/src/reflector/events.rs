@@ -5,12 +5,11 @@ use std::time::Duration;
 use serde::Serialize;
 
 use super::cause::RelistCause;
-use super::clients::ClientId;
 use super::identity::ReflectorId;
 use super::moment::Moment;
 use super::versions::Repeats;
 use super::watch_end::WatchEnd;
-use crate::exchange::{Client, Shape, of_structure};
+use crate::exchange::{Client, ClientId, Shape, of_structure};
 use crate::observation::{Blockage, ExchangeId};
 use crate::quantity::Amount;
 use crate::routing::{Certainty, ServedFrom};

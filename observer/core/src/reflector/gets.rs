@@ -3,9 +3,8 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use super::clients::ClientId;
 use super::polling::{PollClock, Polling, PollingKind};
-use crate::exchange::{Client, Exchange, Shape};
+use crate::exchange::{Client, ClientId, Exchange, Shape};
 use crate::k8s::{self, RequestInfo, Verb};
 use crate::thresholds::{BUSY_GETS, BUSY_OVER, MOST_WAITS};
 use crate::time::Timestamp;

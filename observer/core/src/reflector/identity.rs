@@ -4,8 +4,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use super::clients::ClientId;
-use crate::exchange::{Exchange, of_texts};
+use crate::exchange::{ClientId, Exchange, of_texts};
 use crate::k8s::{Resource, Verb};
 use crate::observation::UpstreamName;
 

@@ -1,7 +1,7 @@
 //! Changes the state of a reflector when a list is requested or answered.
 
 use super::cause::{RelistCause, UnknownCause};
-use super::events::{ListEvent, ReflectorEvent, RelistBegan, StuckEvent};
+use super::events::{ListEvent, ReflectorEvent, RelistBegan};
 use super::failure::{Failure, FailureKind};
 use super::form::Form;
 use super::listing::{Listing, Origin};
@@ -9,12 +9,11 @@ use super::moment::{Happened, Moment};
 use super::naming::{Past, cause};
 use super::servers::Refusal;
 use super::spells::Trouble;
-use super::state::{ClientAge, Context, Reflector, State, Stuck};
+use super::state::{ClientAge, Context, Reflector, State};
 use super::versions::{Repeats, Versions};
 use super::watching::Watching;
 use crate::exchange::Exchange;
-use crate::k8s::{Continue, ListOptions, ResourceVersion, Status};
-use crate::thresholds::STUCK_REFUSALS;
+use crate::k8s::{Continue, ListOptions, ResourceVersion};
 use crate::time::{Timestamp, microseconds};
 
 impl Reflector {
@@ -189,42 +188,6 @@ impl Reflector {
             }
         };
         self.timeline.push(at, what);
-    }
-
-    pub(super) fn note_too_large(
-        &mut self,
-        exchange: &Exchange,
-        listing: &Listing,
-        at: Timestamp,
-        emit: &mut dyn FnMut(ReflectorEvent),
-    ) {
-        let (Some(Failure { kind: FailureKind::TooLarge, .. }), ResourceVersion::At(revision)) =
-            (&listing.failure, listing.options.resource_version)
-        else {
-            return;
-        };
-        if self.stuck.is_some_and(|stuck| stuck.revision != revision) {
-            self.end_stuck(at);
-        }
-        let first = Stuck { revision, current: None, since: at, refusals: 0, reported: false };
-        let stuck = self.stuck.get_or_insert(first);
-        stuck.current = exchange.status.as_ref().and_then(Status::current_revision);
-        stuck.refusals = stuck.refusals.saturating_add(1);
-        if stuck.refusals >= STUCK_REFUSALS && !std::mem::replace(&mut stuck.reported, true) {
-            let stuck = StuckEvent {
-                at,
-                reflector: self.id,
-                client: self.client.clone(),
-                shape: self.shape.clone(),
-                resource_version: revision,
-                current: stuck.current,
-                since: stuck.since,
-                refusals: stuck.refusals,
-            };
-            self.spells.begin(Trouble::Stuck, stuck.since);
-            self.last_stuck_at = Some(revision);
-            emit(ReflectorEvent::Stuck(Box::new(stuck)));
-        }
     }
 
     /// Completes a list: updates the reflector and reports the list.

@@ -3,8 +3,7 @@
 use std::collections::{BTreeMap, VecDeque};
 use std::time::Duration;
 
-use super::clients::ClientId;
-use crate::exchange::{Client, Exchange};
+use crate::exchange::{Client, ClientId, Exchange};
 use crate::thresholds::{BURST, EVEN_GAPS, LONGEST_GAP, SHORTEST_GAP};
 use crate::time::{PerSecond, Timestamp, microseconds};
 

@@ -6,9 +6,8 @@ use std::time::Duration;
 
 use serde::Serialize;
 
-use super::clients::ClientId;
 use super::events::ReflectorEvent;
-use crate::exchange::{Client, Exchange};
+use crate::exchange::{Client, ClientId, Exchange};
 use crate::k8s::{Resource, ResourceVersion, Verb};
 use crate::observation::{ExchangeEnd, ExchangeId};
 use crate::time::{Latency, Timestamp};

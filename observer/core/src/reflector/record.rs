@@ -5,7 +5,6 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 
 use super::cause::RelistCause;
-use super::clients::ClientId;
 use super::events::ListEvent;
 use super::form::{Form, ListsFrom};
 use super::identity::{ReflectorId, Representation};
@@ -18,7 +17,7 @@ use super::troubles::TroubleEvidence;
 use super::versions::Repeats;
 use super::watch_end::WatchEnd;
 use super::watching::Watching;
-use crate::exchange::{Client, Shape};
+use crate::exchange::{Client, ClientId, Shape};
 use crate::k8s::ResourceVersion;
 use crate::observation::{Blockage, Process};
 use crate::quantity::Amount;

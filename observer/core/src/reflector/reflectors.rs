@@ -6,6 +6,7 @@ use std::collections::{BTreeMap, HashMap};
 use foldhash::fast::RandomState;
 
 use super::alarms::{Alarms, Purpose};
+use super::client_requests::ClientRow;
 use super::clients::{Clients, Origin};
 use super::events::ReflectorEvent;
 use super::fit::{fit_of_list, fit_of_watch};
@@ -13,6 +14,7 @@ use super::gets::{GetPoller, Gets};
 use super::identity::{Key, ReflectorId};
 use super::key_group::KeyGroup;
 use super::limits::ReflectorLimits;
+use super::missed::ReflectorsMissed;
 use super::pacing::{Pacing, RateLimit};
 use super::propagation::{Propagation, PropagationRow};
 use super::record::ReflectorRow;
@@ -24,33 +26,6 @@ use crate::k8s::Verb;
 use crate::observation::{Blockage, Body, ConnectionId, ExchangeId, ListenerState, UpstreamName};
 use crate::thresholds::{SUSPENDED, VERY_SHORT_WATCH};
 use crate::time::{Timestamp, microseconds};
-
-/// Data that was dropped from the tables of reflectors to keep their bounds.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize)]
-pub struct ReflectorsMissed {
-    /// Reflectors that were dropped to make room.
-    pub forgotten: u64,
-    /// Requests that were assigned to no reflector, because there was no room for another one.
-    pub requests: u64,
-    /// Number of times that half of a reflector's object versions were dropped. Its spurious updates are then estimates.
-    pub thinned: u64,
-    /// Own writes, and measured times of own writes, that were dropped to make room.
-    #[serde(skip_serializing_if = "crate::left_out::is_zero")]
-    pub own_writes: u64,
-    /// Clients whose request times or rate limit were dropped to make room, so that a limit may be missed.
-    #[serde(skip_serializing_if = "crate::left_out::is_zero")]
-    pub rate_limits: u64,
-    /// Gets that were not followed for lack of room, so that a poller of them may be missed.
-    #[serde(skip_serializing_if = "crate::left_out::is_zero")]
-    pub gets: u64,
-}
-
-impl ReflectorsMissed {
-    /// Whether nothing was dropped.
-    pub fn is_none(&self) -> bool {
-        *self == Self::default()
-    }
-}
 
 /// All reflectors, with their clients and API servers.
 #[derive(Debug)]
@@ -91,7 +66,7 @@ impl Reflectors {
             pacing: Pacing::new(),
             gets: Gets::new(),
             next: 1,
-            missed: ReflectorsMissed { forgotten: 0, requests: 0, thinned: 0, own_writes: 0, rate_limits: 0, gets: 0 },
+            missed: ReflectorsMissed { forgotten: 0, requests: 0, thinned: 0, own_writes: 0, rate_limits: 0, gets: 0, clients: 0 },
         }
     }
 
@@ -110,10 +85,16 @@ impl Reflectors {
         self.servers.listener(upstream, state, at);
     }
 
+    /// Assigns a new request to its client.
+    pub fn assign(&mut self, exchange: &mut Exchange) {
+        exchange.client = self.clients.of(exchange.id.connection, &exchange.request, exchange.started);
+    }
+
     /// Assigns a new request to a reflector, if it is a list or a watch.
     pub fn requested(&mut self, exchange: &Exchange, emit: &mut dyn FnMut(ReflectorEvent)) {
-        let client = self.clients.of(exchange.id.connection, &exchange.request, exchange.started);
+        let client = exchange.client;
         if let Some(client) = client {
+            self.clients.begin(client, exchange);
             self.pacing.asked(client, exchange);
             self.gets.asked(client, exchange);
             if Propagation::is_write(exchange) {
@@ -267,8 +248,11 @@ impl Reflectors {
 
     /// Processes the end of a request. `now` is the time of the latest observation, as in [`Self::blockage_changed`].
     pub fn ended(&mut self, exchange: &Exchange, now: Timestamp, emit: &mut dyn FnMut(ReflectorEvent)) {
+        if let Some(client) = exchange.client {
+            self.clients.end(client, exchange);
+        }
         if Propagation::is_write(exchange) {
-            if let Some(client) = self.clients.on(exchange.id.connection) {
+            if let Some(client) = exchange.client {
                 self.propagation.written(client, exchange, emit);
             }
             if let (Some(object), Some(resource), Some((at, _))) = (&exchange.object, exchange.request.resource(), exchange.ended) {
@@ -339,6 +323,11 @@ impl Reflectors {
         worst.into_iter().map(row).collect()
     }
 
+    /// The clients whose requests took longest in total, the longest first; at most `most`. Also the number of those left out.
+    pub fn clients(&self, most: usize) -> (Vec<ClientRow>, u64) {
+        (self.clients.rows(most), self.clients.number().saturating_sub(most) as u64)
+    }
+
     /// Number of stuck reflectors with connected clients.
     pub fn stuck(&self) -> u64 {
         self.known.values().filter(|reflector| reflector.is_stuck() && !self.client_left(reflector)).count() as u64
@@ -374,6 +363,7 @@ impl Reflectors {
             own_writes: self.propagation.forgotten(),
             rate_limits: self.pacing.forgotten(),
             gets: self.gets.forgotten(),
+            clients: self.clients.forgotten(),
             ..self.missed
         }
     }

@@ -40,6 +40,8 @@ pub enum Trouble {
     SilentExpired,
     /// Its streaming list does not end.
     NeverSynced,
+    /// The server refuses its lists or watches.
+    Refused,
 }
 
 impl Trouble {
@@ -59,6 +61,7 @@ impl Trouble {
             Self::ExpiredLoop => "expired-loop",
             Self::SilentExpired => "silent-expired",
             Self::NeverSynced => "never-synced",
+            Self::Refused => "refused-requests",
         }
     }
 }

@@ -14,10 +14,12 @@ use super::key_group::IdleEntry;
 use super::listing::Listing;
 use super::moment::{Happened, Timeline};
 use super::polling::PollClock;
+use super::refusals::Refused;
 use super::servers::{Refusal, Server};
 use super::silence::Silence;
 use super::spells::{Spell, Spells, Trouble};
 use super::stalls::{PastStall, Stalling, Stalls};
+use super::stuck::Stuck;
 use super::unsynced::Unsyncings;
 use super::versions::Versions;
 use super::watch_end::WatchEnd;
@@ -113,6 +115,7 @@ pub(super) struct Reflector {
     pub futile: Futile,
     /// Its streaming list that has not ended, and the last such list that was reported.
     pub unsynced: Unsyncings,
+    pub refused: Refused,
     /// When its first list was complete.
     pub synced: Option<Timestamp>,
     pub events_rate: Rate,
@@ -194,17 +197,6 @@ pub enum ClientAge {
 /// Time over which the event rate is averaged.
 const EVENTS_OVER: Duration = Duration::from_secs(10);
 
-/// A reflector that asks for a revision that the server does not reach.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Stuck {
-    pub revision: u64,
-    /// The server's own revision, as its last refusal reports it.
-    pub current: Option<u64>,
-    pub since: Timestamp,
-    pub refusals: u64,
-    pub reported: bool,
-}
-
 impl Reflector {
     pub(super) fn new(id: ReflectorId, key: Key, exchange: &Exchange) -> Self {
         Self {
@@ -250,6 +242,7 @@ impl Reflector {
             pid: None,
             futile: Futile::default(),
             unsynced: Unsyncings::default(),
+            refused: Refused::default(),
             synced: None,
             events_rate: Rate::new(EVENTS_OVER),
             last_event: None,
@@ -309,11 +302,6 @@ impl Reflector {
         self.counts.sums().watch_requests > 0
     }
 
-    /// Whether it keeps asking for a revision that the server does not reach.
-    pub(super) fn is_stuck(&self) -> bool {
-        self.stuck.is_some_and(|stuck| stuck.reported)
-    }
-
     /// Its troubles until `now`. A relist loop is over when its last relist was more than ten minutes ago; it then ended at that relist.
     pub(super) fn spells_at(&self, now: Timestamp) -> BTreeMap<Trouble, Spell> {
         let mut spells = self.spells.all();
@@ -322,19 +310,19 @@ impl Reflector {
             *spell = spell.over_at(last);
         }
         // A client that makes no further attempt has given up.
-        for (trouble, end) in [(Trouble::ExpiredLoop, FutileEnd::Expired), (Trouble::SilentExpired, FutileEnd::Empty)] {
-            let last = self.futile.reported(end).map(|watches| watches.last).filter(|last| now.since(*last) > LOOP_WITHIN);
+        let futile = |end| self.futile.reported(end).map(|watches| watches.last);
+        for (trouble, last) in [
+            (Trouble::ExpiredLoop, futile(FutileEnd::Expired)),
+            (Trouble::SilentExpired, futile(FutileEnd::Empty)),
+            (Trouble::Stuck, self.stuck.map(|_| self.last_seen)),
+            (Trouble::Refused, self.refused.reported.map(|refusals| refusals.last)),
+        ] {
+            let last = last.filter(|last| now.since(*last) > LOOP_WITHIN);
             if let (Some(spell), Some(last)) = (spells.get_mut(&trouble), last) {
                 *spell = spell.over_at(last);
             }
         }
         spells
-    }
-
-    /// Ends the stuck state: the server reached the revision, or the reflector asks for another one.
-    pub(super) fn end_stuck(&mut self, at: Timestamp) {
-        self.stuck = None;
-        self.spells.end(Trouble::Stuck, at);
     }
 
     /// Whether its client ended its last watch by disconnecting.
@@ -451,6 +439,7 @@ impl Reflector {
             self.report_stall_end(past, now, emit);
         }
         self.end_state_with(exchange, emit);
+        self.note_refusal(exchange, at, emit);
         let is_lossy = exchange.missed_bytes > 0 || exchange.not_read.is_some();
         match std::mem::replace(&mut self.state, State::Waiting) {
             State::Listing(mut listing, None) if listing.exchange == Some(exchange.id) => {

@@ -4,12 +4,13 @@ use serde::Serialize;
 
 use super::events::{ReflectorEvent, TroubleEvent};
 use super::futile_watches::{FutileEnd, FutileWatches};
+use super::refusals::Refusals;
 use super::signs::{ChangeSource, Sign};
 use super::silence::{Silence, SilenceProof};
 use super::spells::Trouble;
 use super::state::Reflector;
 use super::unsynced::Unsynced;
-use crate::quantity::{counted, length};
+use crate::quantity::{counted, counted_as, length};
 use crate::time::Timestamp;
 
 /// Evidence of the troubles of a reflector, ongoing or past; each is `None` until it occurs.
@@ -30,6 +31,9 @@ pub struct TroubleEvidence {
     /// Of a streaming list that does not end.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub unsynced: Option<Unsynced>,
+    /// Of lists and watches that the server refuses.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub refused: Option<Refusals>,
 }
 
 impl TroubleEvidence {
@@ -40,6 +44,7 @@ impl TroubleEvidence {
             Trouble::WatchAhead => self.ahead.map(|silence| silence.in_words(until)),
             Trouble::ExpiredLoop => self.expired_watches.map(FutileWatches::in_words),
             Trouble::SilentExpired => self.empty_watches.map(FutileWatches::in_words),
+            Trouble::Refused => self.refused.map(Refusals::in_words),
             Trouble::NeverSynced => self.unsynced.map(|unsynced| unsynced.in_words(until)),
             Trouble::Stuck
             | Trouble::ShortWatches
@@ -105,6 +110,17 @@ impl FutileWatches {
     }
 }
 
+impl Refusals {
+    fn in_words(self) -> String {
+        let Self { status, times, since, last } = self;
+        format!(
+            "{} in a row answered {status}, for {}",
+            counted_as(times, "list or watch", "lists and watches"),
+            length(last.since(since))
+        )
+    }
+}
+
 impl Unsynced {
     fn in_words(self, until: Timestamp) -> String {
         let Self { since, attempts, cut, items } = self;
@@ -149,6 +165,7 @@ impl Reflector {
             expired_watches: self.futile.reported(FutileEnd::Expired),
             empty_watches: self.futile.reported(FutileEnd::Empty),
             unsynced: self.unsynced.reported,
+            refused: self.refused.reported,
         }
     }
 

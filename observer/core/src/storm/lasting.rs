@@ -7,9 +7,10 @@ use std::time::Duration;
 use super::cost::Cost;
 use super::record::{StormId, StormKind, StormMember, StormRecord};
 use super::trigger::{Trigger, Votes};
+use crate::exchange::ClientId;
 use crate::observation::UpstreamName;
 use crate::quantity::Amount;
-use crate::reflector::{ClientId, ListEvent, ReflectorId, RelistBegan, RelistCause};
+use crate::reflector::{ListEvent, ReflectorId, RelistBegan, RelistCause};
 use crate::time::{Rate, Timestamp};
 
 /// Bound for the members kept of a past storm, and for those reported with any storm: the ones with the most bytes, and the ones

@@ -6,10 +6,10 @@ use std::fmt;
 use serde::Serialize;
 
 use super::trigger::Trigger;
-use crate::exchange::{Client, Shape, of_structure};
+use crate::exchange::{Client, ClientId, Shape, of_structure};
 use crate::observation::UpstreamName;
 use crate::quantity::Amount;
-use crate::reflector::{ClientId, ReflectorId};
+use crate::reflector::ReflectorId;
 use crate::time::Timestamp;
 
 /// A storm, numbered from 1 in order of their declaration.

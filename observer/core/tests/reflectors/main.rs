@@ -23,6 +23,7 @@ mod pages;
 mod problems;
 mod propagation;
 mod refused_lists;
+mod refused_requests;
 mod restarts;
 mod rollbacks;
 mod script;

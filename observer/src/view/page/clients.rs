@@ -3,10 +3,11 @@
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
+use observer_core::exchange::ClientId;
 use observer_core::http::Identity;
 use observer_core::observer::Snapshot;
 use observer_core::quantity::Amount;
-use observer_core::reflector::{ClientId, ReflectorRow, Repeats};
+use observer_core::reflector::{ReflectorRow, Repeats};
 
 use super::column::Column;
 use super::filter_key::{FilterKey, NumberKey};

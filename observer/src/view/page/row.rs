@@ -2,10 +2,10 @@
 
 use std::cmp::Ordering;
 
-use observer_core::exchange::Shape;
+use observer_core::exchange::{ClientId, Shape};
 use observer_core::k8s::Verb;
 use observer_core::quantity::Amount;
-use observer_core::reflector::{ClientId, ReflectorId};
+use observer_core::reflector::ReflectorId;
 use observer_core::routing::Layer;
 use observer_core::storm::StormId;
 

@@ -213,6 +213,11 @@ impl LogReplay {
         LogExtent { late: self.window.late(), ..self.extent.clone() }
     }
 
+    /// Number of lines that were not read.
+    pub const fn lines_not_read(&self) -> u64 {
+        self.extent.lines_not_read()
+    }
+
     /// Takes a line without its envelopes.
     fn text(
         &mut self,

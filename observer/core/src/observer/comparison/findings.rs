@@ -103,6 +103,7 @@ const fn grain(kind: FindingKind, before: u64) -> u64 {
             | AmountUnit::StreamingLists
             | AmountUnit::Watches
             | AmountUnit::Gets
+            | AmountUnit::Requests
             | AmountUnit::Informers,
         )
         | None => 0,

@@ -17,6 +17,13 @@ const NOT_READY: &str = "list-not-ready-etcd";
 /// The advice for a watch that delivered nothing, if newer objects came only from etcd and from no other watch.
 pub(super) const PERHAPS_LAGS: &str = "Find out whether the API server's watch cache lags behind etcd: list with resourceVersion=0, and \
     compare with a list without it. If both have the same resourceVersion, restart the client.";
+const UNAUTHORIZED: &str = "Renew the credential of the client: the API server does not accept it. A token in a pod is replaced before \
+    it expires, so the client must read its file again.";
+const FORBIDDEN: &str = "Let the user of the client list and watch the resource, with a Role or ClusterRole. \
+    `kubectl auth can-i list RESOURCE --as USER` shows whether it may.";
+const NOT_FOUND: &str = "Install the CRD, or remove the informer: the API server has no such resource in this group and version.";
+const THROTTLED: &str =
+    "Find out which priority level rejects the client (429), and give it more shares, or let the client send fewer requests.";
 /// The first minor release whose watch cache answers lists of the newest state.
 const CONSISTENT_FROM: u16 = 31;
 /// The first minor release that refuses a streaming list that it does not support (§2.3 of docs/semantics.md).
@@ -52,6 +59,30 @@ pub(super) fn to_never_synced(minor: Option<u16>) -> &'static str {
          and never send the bookmark that the client waits for."
     } else {
         FindingKind::NeverSynced.advice()
+    }
+}
+
+/// Advice for a reflector whose requests the server refuses with `status`.
+pub(super) const fn to_refused(status: u16) -> &'static str {
+    match status {
+        401 => UNAUTHORIZED,
+        403 => FORBIDDEN,
+        404 => NOT_FOUND,
+        429 => THROTTLED,
+        500.. => FindingKind::ServerErrors.advice(),
+        _ => FindingKind::RefusedRequests.advice(),
+    }
+}
+
+/// The change that `advice` of [`to_refused`] recommends to the clients `of` that request `what`, and the statuses that it is for.
+pub(super) fn words_of_refused(advice: &str, (of, what): (&str, &str)) -> (String, &'static str) {
+    match advice {
+        UNAUTHORIZED => (format!("renew the credential of {of}"), "401"),
+        FORBIDDEN => (format!("let {of} list and watch {what} (RBAC)"), "403"),
+        NOT_FOUND => (format!("install the CRD of {what}, or remove the informer from {of}"), "404"),
+        THROTTLED => (format!("give {of} more shares in its priority level, or let it send fewer requests"), "429"),
+        _ if advice == FindingKind::ServerErrors.advice() => ("find out why the API server cannot answer".to_owned(), "5xx"),
+        _ => (format!("find out why the API server refuses {of}"), "4xx"),
     }
 }
 
@@ -155,10 +186,7 @@ pub const fn advice_by_cause(cause: RelistCause) -> Option<&'static str> {
         RelistCause::VeryShortWatch => FindingKind::ShortWatches.advice(),
         RelistCause::RefusedMisread => FindingKind::RefusedMisread.advice(),
         RelistCause::TooLargeResourceVersion => FindingKind::RevisionWentBack.advice(),
-        RelistCause::TooManyRequests => {
-            "Find out which priority level rejects the client (429), and give it more shares, or let the client send fewer \
-             requests."
-        }
+        RelistCause::TooManyRequests => THROTTLED,
         RelistCause::StreamReset | RelistCause::ConnectionLost => {
             "Find out why connections are cut: the API server restarted, or a proxy or load balancer in front of it has an idle \
              timeout."

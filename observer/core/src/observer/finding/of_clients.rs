@@ -4,11 +4,11 @@ use std::collections::BTreeMap;
 
 use super::advice;
 use super::found::{Finding, finding};
-use crate::exchange::{Client, Scope, Shape};
+use crate::exchange::{Client, ClientId, Scope, Shape};
 use crate::finding_kind::FindingKind;
 use crate::observation::UpstreamName;
 use crate::quantity::{self, counted, counted_as, length};
-use crate::reflector::{ClientId, GetPace, GetPoller, RateLimit, ReflectorRow, Spell};
+use crate::reflector::{GetPace, GetPoller, RateLimit, ReflectorRow, Spell};
 use crate::thresholds::{HEAVY_OBJECTS, MANY_WATCHES, ROLLOUT_CLIENTS, ROLLOUT_WITHIN, SLOW_SYNC, SYNC_SHARE};
 use crate::time::{Timestamp, microseconds};
 

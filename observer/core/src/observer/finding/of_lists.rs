@@ -4,11 +4,12 @@ use super::advice::{self, UNCACHED};
 use super::found::{Finding, finding};
 use crate::exchange::{Scope, Shape};
 use crate::finding_kind::FindingKind;
-use crate::observer::rows::ListRow;
-use crate::quantity::{count, counted};
+use crate::k8s::Verb;
+use crate::observer::rows::{ListRow, OtherRow};
+use crate::quantity::{self, count, counted};
 use crate::reflector::{ListsFrom, ReflectorId, ReflectorRow};
 use crate::routing::ServedFrom;
-use crate::thresholds::{FILTERED_TO, HEAVY_OBJECTS, SLOW_BYTES, WAIT_FOR_CACHE};
+use crate::thresholds::{FILTERED_TO, HEAVY_OBJECTS, LONG_LIST, SERVER_ERRORS, SLOW_BYTES, WAIT_FOR_CACHE};
 use crate::time::microseconds;
 
 /// Minimum number of lists whose median counts as their usual time.
@@ -49,10 +50,18 @@ fn listers<'r>(row: &'r ListRow, reflectors: &'r [ReflectorRow]) -> impl Iterato
 
 fn from_etcd(row: &ListRow, reflectors: &[ReflectorRow], minor: Option<u16>) -> Option<Finding> {
     let verdict = row.verdict.as_ref()?;
-    let of_each = row.items.checked_div(row.count).unwrap_or(0);
-    let is_bulk = !matches!(row.shape.scope, Some(Scope::Namespace(_))) && of_each >= HEAVY_OBJECTS && verdict.rule != UNCACHED;
+    let is_heavy = match row.items.checked_div(row.count) {
+        Some(of_each) => of_each >= HEAVY_OBJECTS,
+        // A log has no number of objects.
+        None => row.total_us >= microseconds(LONG_LIST),
+    };
+    let is_bulk = !matches!(row.shape.scope, Some(Scope::Namespace(_))) && is_heavy && verdict.rule != UNCACHED;
     (verdict.served_from == ServedFrom::Etcd && is_bulk).then(|| {
-        let seen = format!("{} read {} from etcd ({})", counted(row.count, "list"), counted(row.items, "object"), verdict.rule);
+        let (lists, rule) = (counted(row.count, "list"), verdict.rule);
+        let seen = match row.items.known() {
+            Some(items) => format!("{lists} read {} from etcd ({rule})", counted(items, "object")),
+            None => format!("{lists} read etcd, and took {} each ({rule})", quantity::microseconds(row.total_us)),
+        };
         let they_watch = listers(row, reflectors).any(ReflectorRow::has_watched);
         let advice = advice::to_list_from_etcd(row, they_watch, minor);
         Finding {
@@ -89,6 +98,16 @@ fn filtered(row: &ListRow, lists: &[ListRow], reflectors: &[ReflectorRow]) -> Op
             amount: row.count,
             ..finding(FindingKind::FilterAfterReading, None, row.shape.clone(), Vec::new(), seen)
         }
+    })
+}
+
+/// Gets and writes that the server answered with 5xx. For lists and watches, `refused-requests` names the client.
+pub(super) fn server_errors(row: &OtherRow) -> Option<Finding> {
+    (row.server_errors >= SERVER_ERRORS).then(|| {
+        let verb = row.verb.map_or("request", Verb::as_str);
+        let seen = format!("{} of {} answered with 5xx ({verb})", count(row.server_errors), counted(row.count, "request"));
+        let found = finding(FindingKind::ServerErrors, None, row.shape.clone(), Vec::new(), seen);
+        Finding { id: format!("{}:{verb}", found.id), amount: row.server_errors, ..found }
     })
 }
 

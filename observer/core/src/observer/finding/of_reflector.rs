@@ -36,6 +36,7 @@ pub(super) fn of_reflector(row: &ReflectorRow, lists: &[ListRow], minor: Option<
         troubled(row, FindingKind::ExpiredLoop, Trouble::ExpiredLoop, now),
         troubled(row, FindingKind::SilentExpired, Trouble::SilentExpired, now),
         never_synced(row, minor, now),
+        refused(row, now),
         polls(row, lists),
         relist_loop(row),
         short_watches(row),
@@ -93,7 +94,7 @@ pub(super) const fn explained_by(cause: RelistCause) -> Option<FindingKind> {
 fn stuck(row: &ReflectorRow, now: Timestamp) -> Option<Finding> {
     let revision = row.stuck_at.or(row.resource_version).unwrap_or_default();
     let spell = spell(row, Trouble::Stuck)?;
-    let seen = if row.state == ReflectorState::Stuck {
+    let seen = if row.state == ReflectorState::Stuck && spell.lasts() {
         let reached = row.server_revision.map_or_else(String::new, |current| format!(" (it was at {current} at the last refusal)"));
         format!("requests revision {revision} repeatedly; the server has not reached it{reached}")
     } else {
@@ -192,6 +193,11 @@ fn never_synced(row: &ReflectorRow, minor: Option<u16>, now: Timestamp) -> Optio
     Some(Finding { advice: advice::to_never_synced(minor), ..found })
 }
 
+fn refused(row: &ReflectorRow, now: Timestamp) -> Option<Finding> {
+    let found = troubled(row, FindingKind::RefusedRequests, Trouble::Refused, now)?;
+    Some(Finding { advice: advice::to_refused(row.evidence.refused?.status), ..found })
+}
+
 /// A finding about a trouble that has its evidence in [`ReflectorRow::evidence`].
 fn troubled(row: &ReflectorRow, kind: FindingKind, trouble: Trouble, now: Timestamp) -> Option<Finding> {
     // Some clients have a new connection for each attempt.
@@ -204,7 +210,9 @@ fn troubled(row: &ReflectorRow, kind: FindingKind, trouble: Trouble, now: Timest
     let empty = row.evidence.empty_watches.filter(|_| kind == FindingKind::SilentExpired);
     let watches = expired.or(empty);
     let attempts = row.evidence.unsynced.filter(|_| kind == FindingKind::NeverSynced);
-    let number = watches.map(|watches| watches.times).or_else(|| attempts.map(|attempts| attempts.attempts));
+    let refusals = row.evidence.refused.filter(|_| kind == FindingKind::RefusedRequests);
+    let number = watches.map(|watches| watches.times).or(attempts.map(|attempts| attempts.attempts));
+    let number = number.or(refusals.map(|refusals| refusals.times));
     // A new process may have inherited the evidence after the shutdown request.
     let is_counted = kind.unit() != Some(AmountUnit::Microseconds);
     let amount = if is_counted { number? } else { spell.lasted_us(now) };
@@ -258,7 +266,8 @@ fn top_cause(row: &ReflectorRow) -> Option<RelistCause> {
         | Trouble::WatchAhead
         | Trouble::ExpiredLoop
         | Trouble::SilentExpired
-        | Trouble::NeverSynced => None,
+        | Trouble::NeverSynced
+        | Trouble::Refused => None,
     });
     of_relists.max_by_key(|(times, cause)| (*times, std::cmp::Reverse(*cause))).map(|(_, cause)| cause)
 }

@@ -5,20 +5,15 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde::Serialize;
 
-use super::advice::PERHAPS_LAGS;
+use super::advice::{self, PERHAPS_LAGS};
 use super::found::Finding;
 use crate::exchange::Client;
 use crate::finding_kind::FindingKind;
-use crate::http::Identity;
 use crate::quantity::{counted, counted_as, microseconds};
 use crate::reflector::{ReflectorId, ReflectorRow, Spell};
 
 /// Maximum number of clients, and of resources, that the text of a problem names.
 const MOST_NAMES: usize = 4;
-/// User agents that libraries and scaffolds send for each program that sets none: the official Python client, Go's net/http,
-/// controller-runtime's `cmd/manager`, requests of Python, okhttp of Java, and fabric8.
-const LIBRARY_DEFAULTS: [&str; 6] =
-    ["OpenAPI-Generator", "Go-http-client", "manager", "python-requests", "okhttp", "fabric8-kubernetes-client"];
 /// Maximum number of clients, and of resources, that a problem keeps.
 const MOST_KEPT: usize = 32;
 
@@ -68,6 +63,7 @@ fn change_needed(finding: &Finding) -> &'static str {
             | FindingKind::NoBookmarks
             | FindingKind::RelistStorm
             | FindingKind::NeverSynced
+            | FindingKind::RefusedRequests
             | FindingKind::ManyWatches
             | FindingKind::ListsFromEtcd
             | FindingKind::FilterAfterReading
@@ -115,6 +111,7 @@ const fn is_state(kind: FindingKind) -> bool {
             | FindingKind::ExpiredLoop
             | FindingKind::SilentExpired
             | FindingKind::NeverSynced
+            | FindingKind::RefusedRequests
             | FindingKind::WideInformer
     )
 }
@@ -186,6 +183,11 @@ fn words(kind: FindingKind, parts: &Parts<'_>) -> (String, String) {
             },
             format!("{} of {what} did not get the bookmark that ends them", counted(amount, "streaming list")),
         ),
+        FindingKind::RefusedRequests => {
+            let (change, status) = advice::words_of_refused(advice, (&of, &what));
+            (change, format!("{} of {what} in a row answered {status}", counted_as(amount, "list or watch", "lists and watches")))
+        }
+        FindingKind::ServerErrors => (short(advice), format!("{} of {what} answered with 5xx", counted(amount, "request"))),
         FindingKind::HotLoop => (
             format!("in {of}, pause between lists, or watch"),
             format!("{} of {what}, less than a second apart", counted(amount, "list")),
@@ -245,6 +247,8 @@ fn words(kind: FindingKind, parts: &Parts<'_>) -> (String, String) {
             "find out why the API server's watch cache lags behind etcd".to_owned(),
             format!("{} of {what} by {of} waited 3 s or more for it, and then perhaps read etcd", counted(amount, "list")),
         ),
+        // Of logs, which have no number of objects.
+        FindingKind::ListsFromEtcd if amount == 0 => (short(advice), format!("lists of {what} by {of} read etcd, and took long")),
         FindingKind::ListsFromEtcd => {
             (short(advice), format!("{} of {what} read from etcd by lists of {of}", counted(amount, "object")))
         }
@@ -319,14 +323,9 @@ fn programs(findings: &[&Finding], known: &BTreeMap<ReflectorId, &Client>) -> Ve
 /// The program without its version. If the name is empty or only the default of a library, the client's ServiceAccount follows:
 /// `manager (apps/operator)`.
 fn name(client: &Client) -> String {
-    let program = client.program.split('/').next().unwrap_or_default();
+    let program = client.program_name();
     let shown = if program.is_empty() { "an unnamed client" } else { program };
-    match &client.identity {
-        Some(Identity::ServiceAccount { namespace, name }) if program.is_empty() || LIBRARY_DEFAULTS.contains(&program) => {
-            format!("{shown} ({namespace}/{name})")
-        }
-        _ => shown.to_owned(),
-    }
+    client.user_of_unnamed().map_or_else(|| shown.to_owned(), |user| format!("{shown} ({user})"))
 }
 
 fn resources(findings: &[&Finding]) -> Vec<String> {
@@ -350,6 +349,7 @@ fn names(all: &[String]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::http::Identity;
 
     #[test]
     fn names_are_joined_and_bounded() {

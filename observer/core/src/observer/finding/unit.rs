@@ -18,6 +18,8 @@ pub enum AmountUnit {
     Watches,
     /// Gets of single objects.
     Gets,
+    /// Requests of several kinds.
+    Requests,
     /// Objects read, listed or kept.
     Objects,
     /// Informers of one process for the same objects.
@@ -51,6 +53,7 @@ impl FindingKind {
             Self::NeverSynced | Self::StreamingListRefused => AmountUnit::StreamingLists,
             Self::ExpiredLoop | Self::SilentExpired | Self::ShortWatches | Self::ManyWatches => AmountUnit::Watches,
             Self::GetPoller => AmountUnit::Gets,
+            Self::RefusedRequests | Self::ServerErrors => AmountUnit::Requests,
             Self::ListsFromEtcd | Self::Rollout | Self::WideInformer => AmountUnit::Objects,
             Self::DuplicateInformers => AmountUnit::Informers,
             Self::ClientRateLimit => return None,

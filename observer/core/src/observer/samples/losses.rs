@@ -28,7 +28,7 @@ impl Observer {
 
 /// The losses of the run, by name. Bytes, failed connections and the losses of a probe have families of their own. Data that only a
 /// snapshot omits is not lost.
-fn missed_of(missed: &Missed) -> [(MissedWord, u64); 16] {
+fn missed_of(missed: &Missed) -> [(MissedWord, u64); 17] {
     let Missed {
         bytes: _,
         gaps,
@@ -39,6 +39,7 @@ fn missed_of(missed: &Missed) -> [(MissedWord, u64); 16] {
         connections_forgotten,
         decoder_failures,
         bodies: _,
+        log_lines,
         unknown_requests,
         exchanges_dropped,
         records_dropped,
@@ -52,6 +53,7 @@ fn missed_of(missed: &Missed) -> [(MissedWord, u64); 16] {
         not_probed,
         last_not_probed: _,
         reflectors_not_shown: _,
+        clients_not_shown: _,
         reflectors: _,
         unrecorded,
         unrecorded_spans: _,
@@ -67,6 +69,7 @@ fn missed_of(missed: &Missed) -> [(MissedWord, u64); 16] {
         (MissedWord::Notice, *notices),
         (MissedWord::ForgottenConnection, *connections_forgotten),
         (MissedWord::DecoderFailure, *decoder_failures),
+        (MissedWord::LogLine, *log_lines),
         (MissedWord::UnknownRequest, *unknown_requests),
         (MissedWord::Exchange, *exchanges_dropped),
         (MissedWord::Record, *records_dropped),
@@ -79,8 +82,8 @@ fn missed_of(missed: &Missed) -> [(MissedWord, u64); 16] {
     ]
 }
 
-const fn missed_of_reflectors(missed: ReflectorsMissed) -> [(MissedWord, u64); 6] {
-    let ReflectorsMissed { forgotten, requests, thinned, own_writes, rate_limits, gets } = missed;
+const fn missed_of_reflectors(missed: ReflectorsMissed) -> [(MissedWord, u64); 7] {
+    let ReflectorsMissed { forgotten, requests, thinned, own_writes, rate_limits, gets, clients } = missed;
     [
         (MissedWord::Reflector, forgotten),
         (MissedWord::ReflectorRequest, requests),
@@ -88,6 +91,7 @@ const fn missed_of_reflectors(missed: ReflectorsMissed) -> [(MissedWord, u64); 6
         (MissedWord::OwnWrite, own_writes),
         (MissedWord::RateLimit, rate_limits),
         (MissedWord::Get, gets),
+        (MissedWord::Client, clients),
     ]
 }
 

@@ -20,6 +20,8 @@ words! {
         ForgottenConnection = "forgotten_connection",
         /// A connection whose decoder failed.
         DecoderFailure = "decoder_failure",
+        /// A line of a log that was not read.
+        LogLine = "log_line",
         /// A request whose method or path is unknown.
         UnknownRequest = "unknown_request",
         /// A request that was not followed, or not to its end.
@@ -44,6 +46,8 @@ words! {
         RateLimit = "rate_limit",
         /// A get that may belong to a poller.
         Get = "get",
+        /// A client that was dropped, with the counts of its requests.
+        Client = "client",
         /// A span of a capture.
         Unrecorded = "unrecorded",
         /// An observation of a later version.

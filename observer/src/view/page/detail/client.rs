@@ -1,7 +1,8 @@
 //! A client: its identity, and all its reflectors.
 
+use observer_core::exchange::ClientId;
 use observer_core::observer::Snapshot;
-use observer_core::reflector::{ClientId, PropagationRow, ReflectorRow};
+use observer_core::reflector::{PropagationRow, ReflectorRow};
 
 use super::container::container;
 use super::finding;
