@@ -14,6 +14,7 @@ pub struct InputFile {
     begin: io::Cursor<Vec<u8>>,
     rest: Box<dyn Read + Send>,
     modified: Option<SystemTime>,
+    length: Option<u64>,
 }
 
 /// The kind of a file, as its first bytes show.
@@ -30,16 +31,18 @@ pub enum Content {
 impl InputFile {
     /// Opens a file, or the standard input if its path is `-`, and waits for its first bytes.
     pub fn open(path: &Path) -> io::Result<Self> {
-        let (mut rest, modified): (Box<dyn Read + Send>, _) = if is_stdin(path) {
+        let (mut rest, metadata): (Box<dyn Read + Send>, _) = if is_stdin(path) {
             (Box::new(io::stdin()), None)
         } else {
             let file = File::open(path)?;
-            let modified = file.metadata().ok().filter(Metadata::is_file).and_then(|metadata| metadata.modified().ok());
-            (Box::new(file), modified)
+            let metadata = file.metadata().ok().filter(Metadata::is_file);
+            (Box::new(file), metadata)
         };
+        let modified = metadata.as_ref().and_then(|metadata| metadata.modified().ok());
+        let length = metadata.as_ref().map(Metadata::len);
         let mut begin = Vec::new();
         rest.by_ref().take(MAGIC.len() as u64).read_to_end(&mut begin)?;
-        Ok(Self { path: path.to_owned(), begin: io::Cursor::new(begin), rest, modified })
+        Ok(Self { path: path.to_owned(), begin: io::Cursor::new(begin), rest, modified, length })
     }
 
     /// Its path; `-` is the standard input.
@@ -52,9 +55,19 @@ impl InputFile {
         self.modified
     }
 
+    /// Number of its bytes when it was opened; `None` for pipes and the standard input.
+    pub const fn length(&self) -> Option<u64> {
+        self.length
+    }
+
+    /// Its first bytes.
+    pub fn begin(&self) -> &[u8] {
+        self.begin.get_ref()
+    }
+
     /// Its kind.
     pub fn content(&self) -> Content {
-        match self.begin.get_ref().as_slice() {
+        match self.begin() {
             [] => Content::Nothing,
             begin if MAGIC.starts_with(begin) => Content::Capture,
             _other => Content::Other,

@@ -9,7 +9,7 @@ use anyhow::{Context, Result, bail};
 use clap::Args;
 use observer_core::capture::{Lost, LostReason};
 use observer_core::logs::{LogExtent, LogReplay};
-use observer_core::observation::{Observation, Subject, UpstreamName, UpstreamObservation};
+use observer_core::observation::{Observation, RunObservation, Subject, UpstreamName, UpstreamObservation};
 use observer_core::observer::{Comparison, Limits, Missed, Observer, Snapshot};
 use observer_core::routing::ServerProfile;
 use observer_core::series::TapWord;
@@ -295,7 +295,7 @@ impl<'o> Replaying<'o> {
 
     fn logs(mut self, logs: LogFiles, files: &[PathBuf], profile: ServerProfile) -> Result<Replayed> {
         let replay = profile.version.iter().fold(LogReplay::default(), LogReplay::with_version);
-        let mut progress = ReadProgress::default();
+        let mut progress = ReadProgress::of(logs.bytes());
         let mut profile = Some(Box::new(profile));
         let mut each = |batch: Vec<Observation>, bytes| {
             progress.note(bytes);
@@ -339,7 +339,18 @@ impl<'o> Replaying<'o> {
         self.give_up(written);
     }
 
+    /// Notes how many lines of the logs were not read so far.
+    pub(super) fn note_lines_not_read(&mut self, lines: u64) {
+        if lines != self.observer.missed().log_lines {
+            let subject = Subject::Run(RunObservation::LinesNotRead { lines });
+            self.pass(Observation { at: self.observer.now(), subject });
+        }
+    }
+
     pub(super) fn end(mut self, is_complete: bool, log: Option<LogExtent>) -> Replayed {
+        if let Some(extent) = &log {
+            self.note_lines_not_read(extent.lines_not_read());
+        }
         let flushed = self.events.as_mut().map_or(Ok(()), Events::flush);
         self.give_up(flushed);
         let snapshot = self.observer.snapshot();

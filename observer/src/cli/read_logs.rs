@@ -11,7 +11,7 @@ use crate::capture::Recording;
 use crate::input_file::{Content, InputFile, is_stdin};
 use crate::log_files::LogError;
 use crate::printable::print_message;
-use crate::view::recognised_lines;
+use crate::view::{count, length, recognised_lines};
 
 /// The files of a command line.
 pub(super) enum Inputs {
@@ -86,15 +86,22 @@ fn nothing_understood(files: &[PathBuf], extent: &LogExtent) -> String {
     format!("{names}: not a watchtap capture, and no line has a request in a form that is read (docs/logs.md lists the forms)")
 }
 
-/// Shows how many bytes of the logs are read, and how many a second, on a terminal.
-#[derive(Debug, Default)]
+/// Shows on a terminal how much of the logs is read, at which rate, and how long the rest will take.
+#[derive(Debug)]
 pub(super) struct ReadProgress {
     line: ProgressLine,
+    /// Bytes of all logs; `None` if unknown.
+    all: Option<u64>,
     /// When reading began, and when the line was renewed last.
     times: Option<(Instant, Instant)>,
 }
 
 impl ReadProgress {
+    /// The progress of reading `all` bytes.
+    pub(super) fn of(all: Option<u64>) -> Self {
+        Self { line: ProgressLine::default(), all, times: None }
+    }
+
     /// Notes that so many bytes are read in total.
     pub(super) fn note(&mut self, bytes: u64) {
         /// How often the line is renewed.
@@ -103,9 +110,7 @@ impl ReadProgress {
         let (began, shown) = *self.times.get_or_insert((now, now));
         if now - shown >= EVERY {
             self.times = Some((began, now));
-            let mebibytes = bytes >> 20;
-            let millis = u64::try_from((now - began).as_millis()).unwrap_or(u64::MAX).max(1);
-            self.line.show(format_args!("read {mebibytes} MiB, {} MiB/s", mebibytes.saturating_mul(1_000) / millis));
+            self.line.show(progress(bytes, self.all, now - began));
         }
     }
 
@@ -115,6 +120,21 @@ impl ReadProgress {
     }
 }
 
+/// `read 512 of 2,048 MiB, 64 MiB/s, 24 s left`; without `all`, `read 512 MiB, 64 MiB/s`.
+fn progress(bytes: u64, all: Option<u64>, took: Duration) -> String {
+    let mebibytes = |bytes: u64| count(bytes >> 20);
+    let millis = u64::try_from(took.as_millis()).unwrap_or(u64::MAX).max(1);
+    let rate = bytes.saturating_mul(1_000) / millis;
+    // The file may have grown since it was opened.
+    let Some(all) = all.filter(|all| *all >= bytes) else {
+        return format!("read {} MiB, {} MiB/s", mebibytes(bytes), mebibytes(rate));
+    };
+    let left = (all - bytes)
+        .checked_div(rate)
+        .map_or_else(String::new, |seconds| format!(", {} left", length(Duration::from_secs(seconds))));
+    format!("read {} of {} MiB, {} MiB/s{left}", mebibytes(bytes), mebibytes(all), mebibytes(rate))
+}
+
 #[cfg(test)]
 mod tests {
     use std::fs;
@@ -122,6 +142,15 @@ mod tests {
     use observer_core::capture::MAGIC;
 
     use super::*;
+
+    #[test]
+    fn progress_has_the_rest_if_the_size_is_known() {
+        let shown = |all| progress(512 << 20, all, Duration::from_secs(8));
+        assert_eq!(shown(Some(2_048 << 20)), "read 512 of 2,048 MiB, 64 MiB/s, 24 s left");
+        assert_eq!(shown(None), "read 512 MiB, 64 MiB/s");
+        assert_eq!(shown(Some(1)), "read 512 MiB, 64 MiB/s", "the file has grown");
+        assert_eq!(progress(0, Some(1 << 20), Duration::ZERO), "read 0 of 1 MiB, 0 MiB/s");
+    }
 
     #[test]
     fn captures_and_logs_are_distinguished() {

@@ -9,7 +9,7 @@ use observer_core::time::Timestamp;
 
 use super::lines::Line;
 use super::reached::Reached;
-use super::source::{LogError, Source};
+use super::source::{GZIP, LogError, Source};
 use crate::input_file::InputFile;
 
 /// The logs of one cluster: of several API servers, or the parts of a log that was rotated.
@@ -48,6 +48,11 @@ impl LogFiles {
     /// The logs in these files.
     pub const fn of(files: Vec<InputFile>, zone: LogZone) -> Self {
         Self { files, zone }
+    }
+
+    /// Number of bytes in all lines; `None` if it is unknown, because a log is packed or a pipe.
+    pub fn bytes(&self) -> Option<u64> {
+        self.files.iter().map(|file| file.length().filter(|_| !file.begin().starts_with(&GZIP))).sum()
     }
 
     /// Reads all lines, and calls `each` with every observation, in order of time. `progress` is called with the number of bytes
