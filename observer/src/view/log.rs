@@ -157,7 +157,7 @@ fn no_version(extent: &LogExtent) -> String {
     } else {
         format!("; requests of API servers to themselves state {}", stated.join(", "))
     };
-    format!("no version given (--server-version): the layer that answered is not predicted{stated}")
+    format!("no version given (--server-version): the layer is predicted only where all versions agree{stated}")
 }
 
 /// The watches of versions that log them as they open.

@@ -40,7 +40,7 @@ pub fn route(question: &Question<'_>) -> Option<Verdict> {
         Err(verdict) => return verdict.map(|verdict| *verdict),
     };
     let Some(version) = &question.profile.version else {
-        return Some(with_unknown_version(remaining_layers(question, resource)));
+        return Some(AnyVersion::of(question, resource).verdict(question, resource));
     };
     if version.is_too_old() {
         let remaining = vec![Layer::Cache, Layer::Etcd];
@@ -52,7 +52,7 @@ pub fn route(question: &Question<'_>) -> Option<Verdict> {
     let releases = version.releases(boundaries);
     let worlds = World::all(question, resource, releases);
     let mut verdict = agree(question, resource, &worlds);
-    verdict.notes = notes(question, resource, version, &verdict);
+    verdict.notes = notes(question, resource, Some(version), &verdict);
     verdict.asks_before_ready = question.info.verb != Verb::Watch && version.release() < LOOKS_FIRST;
     Some(verdict)
 }
@@ -69,17 +69,42 @@ pub(super) fn read_resource<'q>(question: &Question<'q>) -> Result<&'q Resource,
     }
 }
 
-/// The layers that answer a request in some version.
-pub(super) fn remaining_layers(question: &Question<'_>, resource: &Resource) -> Vec<Layer> {
-    let worlds = World::all(question, resource, boundaries().iter().copied());
-    let layers = worlds.into_iter().flat_map(|world| decide(question, resource, world).served_from.layers());
-    layers.collect::<BTreeSet<_>>().into_iter().collect()
+/// What is known about a request to a server of an unknown version.
+#[derive(Clone, Debug)]
+pub(super) enum AnyVersion {
+    /// All known versions decide alike.
+    Alike(Decision),
+    /// They do not: each of these layers answers in some version.
+    Layers(Vec<Layer>),
 }
 
-/// The verdict on a request to a server of an unknown version.
-pub(super) fn with_unknown_version(remaining: Vec<Layer>) -> Verdict {
-    let reason = UnknownReason::VersionUnknown;
-    Verdict::certain(ServedFrom::Unknown { reason, remaining }, rules::rule_of(reason))
+impl AnyVersion {
+    pub(super) fn of(question: &Question<'_>, resource: &Resource) -> Self {
+        let worlds = World::all(question, resource, boundaries().iter().copied());
+        let decisions: Vec<Decision> = worlds.into_iter().map(|world| decide(question, resource, world)).collect();
+        match decisions.split_first() {
+            Some((first, rest)) if rest.iter().all(|decision| decision == first) => Self::Alike(first.clone()),
+            _ => {
+                let layers = decisions.iter().flat_map(|decision| decision.served_from.layers());
+                Self::Layers(layers.collect::<BTreeSet<_>>().into_iter().collect())
+            }
+        }
+    }
+
+    /// The verdict on the request. It has no reads from etcd, since these depend on the version.
+    pub(super) fn verdict(&self, question: &Question<'_>, resource: &Resource) -> Verdict {
+        match self {
+            Self::Alike(Decision { served_from, otherwise, rule }) => {
+                let verdict = Verdict { otherwise: *otherwise, ..Verdict::certain(served_from.clone(), *rule) };
+                Verdict { notes: notes(question, resource, None, &verdict), ..verdict }
+            }
+            Self::Layers(remaining) => {
+                let reason = UnknownReason::VersionUnknown;
+                let remaining = remaining.clone();
+                Verdict::certain(ServedFrom::Unknown { reason, remaining }, rules::rule_of(reason))
+            }
+        }
+    }
 }
 
 /// The verdict on a request that was sent before its connection was observed, or that cannot be decoded without the earlier bytes.
@@ -194,7 +219,8 @@ fn fallback_reads(question: &Question<'_>, world: World, decision: &Decision) ->
     }
 }
 
-fn notes(question: &Question<'_>, resource: &Resource, version: &ServerVersion, verdict: &Verdict) -> Vec<&'static str> {
+/// The remarks on a verdict. `version` is that of the server, if it is known.
+fn notes(question: &Question<'_>, resource: &Resource, version: Option<&ServerVersion>, verdict: &Verdict) -> Vec<&'static str> {
     let options = question.options;
     let limit_is_ignored = verdict.served_from == ServedFrom::Cache
         && question.info.is_collection()
@@ -214,8 +240,15 @@ fn notes(question: &Question<'_>, resource: &Resource, version: &ServerVersion, 
             "etcd answers instead if this resource was not written since etcd's last compaction: no snapshot is left then",
         ),
         (question.info.verb == Verb::DeleteCollection, "this is the list at the beginning of a deletecollection"),
-        (version.borrowed_from().is_some() && is_served, "the server is newer than any version known here: rules of 1.37 used"),
-        (version.minor() == Release::NEWEST.minor && is_served, "the rules of 1.37 are those of a beta"),
+        (version.is_none(), "the same in every version from 1.16 on"),
+        (
+            version.is_some_and(|version| version.borrowed_from().is_some()) && is_served,
+            "the server is newer than any version known here: rules of 1.37 used",
+        ),
+        (
+            version.is_some_and(|version| version.minor() == Release::NEWEST.minor) && is_served,
+            "the rules of 1.37 are those of a beta",
+        ),
     ]
     .into_iter()
     .filter_map(|(holds, note)| holds.then_some(note))

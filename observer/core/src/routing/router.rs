@@ -1,7 +1,7 @@
 //! Gives the verdicts on many requests, as [`route`] does.
 //!
-//! While the version of a server is unknown, a verdict takes a look-up for every known version. So the layers that remain are remembered for
-//! each class of requests.
+//! While the version of a server is unknown, a verdict takes a look-up for every known version. So what all versions
+//! have in common is remembered for each class of requests.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -13,8 +13,7 @@ use super::facts::{named_revision, names_one};
 use super::gates::Gate;
 use super::history::Coverage;
 use super::keys::{Scope, scope_of};
-use super::route::{connects, coverage, read_resource, remaining_layers, route, with_unknown_version};
-use super::served_from::Layer;
+use super::route::{AnyVersion, connects, coverage, read_resource, route};
 use super::tables::names_conflict;
 use super::verdict::{CacheState, Question, Verdict};
 use crate::k8s::{Resource, Verb};
@@ -22,15 +21,15 @@ use crate::k8s::{Resource, Verb};
 /// Maximum number of classes that are remembered. A cluster has some dozens.
 const MOST_CLASSES: usize = 1_024;
 
-/// The layers that remain for each class of requests.
+/// What all versions have in common, for each class of requests.
 #[derive(Debug, Default)]
 pub struct Router {
-    /// Gates and etcd of the server for which they remain.
+    /// Gates and etcd of the server that this is about.
     server: Option<(BTreeMap<Gate, bool>, EtcdSupport)>,
-    remaining: HashMap<Class, Vec<Layer>, RandomState>,
+    known: HashMap<Class, AnyVersion, RandomState>,
 }
 
-/// The facts about a request on which these layers depend.
+/// The facts about a request on which that depends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a fact of its own, and all their combinations occur")]
 struct Class {
@@ -68,22 +67,23 @@ impl Router {
         };
         self.forget_other_servers(question);
         let class = Class::of(question, resource);
-        if let Some(remaining) = self.remaining.get(&class) {
-            return Some(with_unknown_version(remaining.clone()));
+        if let Some(known) = self.known.get(&class) {
+            return Some(known.verdict(question, resource));
         }
-        let remaining = remaining_layers(question, resource);
-        if self.remaining.len() >= MOST_CLASSES {
-            self.remaining.clear();
+        let known = AnyVersion::of(question, resource);
+        let verdict = known.verdict(question, resource);
+        if self.known.len() >= MOST_CLASSES {
+            self.known.clear();
         }
-        self.remaining.insert(class, remaining.clone());
-        Some(with_unknown_version(remaining))
+        self.known.insert(class, known);
+        Some(verdict)
     }
 
     fn forget_other_servers(&mut self, question: &Question<'_>) {
         let profile = question.profile;
         if self.server.as_ref().is_none_or(|(gates, etcd)| *gates != profile.gates || *etcd != profile.etcd) {
             self.server = Some((profile.gates.clone(), profile.etcd));
-            self.remaining.clear();
+            self.known.clear();
         }
     }
 }

@@ -61,7 +61,10 @@ pub(super) fn finding(verdict: &Verdict, evidence: &Evidence<'_>) -> Option<Find
         // etcd has errors of its own: a revision that it has not reached becomes a 500.
         (500, _) if verdict.served_from == ServedFrom::Etcd => None,
         // It is unknown how far the request got. If a read from etcd was predicted, etcd may have been asked.
-        _ => Some(refused(FAILED, !verdict.reads.is_empty(), true, rules::REFUSED_BY_STATUS)),
+        _ => {
+            let may_have_read = !verdict.reads.is_empty() || verdict.served_from == ServedFrom::Etcd;
+            Some(refused(FAILED, may_have_read, true, rules::REFUSED_BY_STATUS))
+        }
     }
 }
 

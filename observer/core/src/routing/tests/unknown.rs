@@ -8,8 +8,19 @@ use crate::time::Timestamp;
 fn without_a_version_all_layers_of_all_versions_remain() {
     let list = unknown(&ServerProfile::default(), "GET /api/v1/pods?limit=500");
     assert_eq!(list, (UnknownReason::VersionUnknown, vec![Layer::CacheConsistent, Layer::Etcd]));
-    let get = unknown(&ServerProfile::default(), "GET /api/v1/namespaces/d/pods/x");
-    assert_eq!(get, (UnknownReason::VersionUnknown, vec![Layer::Etcd]));
+}
+
+#[test]
+fn without_a_version_a_layer_is_known_where_all_versions_agree() {
+    for (request, layer, rule) in [
+        ("GET /api/v1/namespaces/d/pods/x", ServedFrom::Etcd, "get-unset-etcd"),
+        ("GET /api/v1/pods?resourceVersion=0", ServedFrom::Cache, "list-rv0"),
+        ("GET /api/v1/pods?watch=1&resourceVersion=5", ServedFrom::Cache, "watch-rv"),
+    ] {
+        let verdict = route(&Request::new(request).question(&ServerProfile::default(), None)).unwrap();
+        assert_eq!((verdict.served_from, verdict.rule.as_str()), (layer, rule), "{request}");
+        assert!(verdict.reads.is_empty() && verdict.notes.contains(&"the same in every version from 1.16 on"));
+    }
 }
 
 #[test]
