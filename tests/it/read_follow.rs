@@ -165,7 +165,7 @@ fn terminal_shows_the_page_and_then_the_report() {
     seat.screen.press("2").unwrap();
     seat.screen.wait_for("pods").unwrap();
     seat.screen.press("q").unwrap();
-    seat.assert_ended(&mut watchtap, 0, &modes, "unknown-version");
+    seat.assert_ended(&mut watchtap, 0, &modes, "audit log, level Metadata");
 }
 
 #[test]

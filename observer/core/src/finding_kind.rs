@@ -71,12 +71,12 @@ kinds! {
     NeverSynced = "never-synced",
         "Find the proxy that drops bookmarks or cuts streams between client and API server. Until then, disable \
              WatchListClient in the client, so that it lists.";
-    /// The server refuses a reflector's lists or watches.
-    RefusedRequests = "refused-requests",
-        "Find out why the API server refuses the requests: see the status code, and the API server's log.";
     /// The server answered gets or writes with 5xx.
     ServerErrors = "server-errors",
         "Find out why the API server cannot answer: see its log and etcd's at these times.";
+    /// The server refuses a reflector's lists or watches.
+    RefusedRequests = "refused-requests",
+        "Find out why the API server refuses the requests: see the status code, and the API server's log.";
     /// A client lists in a loop without a pause.
     HotLoop = "hot-loop",
         "Pause between lists, or watch: a shared informer lists once and then receives only the changes.";

@@ -64,12 +64,18 @@ pub(crate) const QUIET_WITHOUT_END: Duration = Duration::from_secs(10);
 /// (kubernetes/apiserver `pkg/endpoints/handlers/get.go`, `ListResource`).
 pub(crate) const LONG_LIST: Duration = Duration::from_millis(500);
 
-/// Number of consecutive refused lists and watches that are a trouble, if the refusals last for [`REFUSED_FOR`].
-pub(crate) const REFUSALS: u64 = 3;
-/// Minimum time of consecutive refusals that is a trouble. A restart of an API server takes less.
-pub(crate) const REFUSED_FOR: Duration = Duration::from_secs(30);
+/// Number of consecutive refused lists, or watches, that are a trouble, if the refusals last for [`REFUSED_FOR`]. While an API
+/// server starts, client-go gets one or two.
+pub(crate) const REFUSALS: u64 = 5;
+/// Minimum time of consecutive refusals, or of answers with 5xx, that is a finding. client-go then waits for up to 30 s between two
+/// attempts (client-go tools/cache/reflector.go, `backoffManager`).
+pub(crate) const REFUSED_FOR: Duration = Duration::from_mins(1);
+/// Maximum time between two consecutive refusals. Later attempts are another series.
+pub(crate) const REFUSED_WITHIN: Duration = Duration::from_mins(5);
 /// Number of requests of one kind answered with 5xx from which they are a finding.
 pub(crate) const SERVER_ERRORS: u64 = 10;
+/// Minimum share of the requests of one kind that are answered with 5xx, in percent, that is a finding.
+pub(crate) const SERVER_ERRORS_PERCENT: u64 = 1;
 
 /// Minimum time without reading that is a stall. Shorter ones are normal flow control and scheduling.
 pub(crate) const SHORTEST_STALL: Duration = Duration::from_secs(1);

@@ -52,7 +52,8 @@ pub(super) fn is_of_closed_pipe(error: &anyhow::Error) -> bool {
     error.downcast_ref().is_some_and(is_closed_pipe)
 }
 
-fn is_closed_pipe(error: &io::Error) -> bool {
+/// The reader of stdout may stop early, as head(1) does.
+pub(super) fn is_closed_pipe(error: &io::Error) -> bool {
     error.kind() == io::ErrorKind::BrokenPipe
 }
 

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use observer_core::exchange::{Client, ClientId};
 use observer_core::k8s::{Container, Pod, Workload};
-use observer_core::reflector::ReflectorRow;
+use observer_core::observer::Snapshot;
 
 /// The program of a client: the first word of its `User-Agent`. By default, client-go sends a file name with a version, and then
 /// the platform. In a pod, the container is in front of it, as in `app:manager/v0.1`.
@@ -18,15 +18,20 @@ pub(super) fn program(client: &Client) -> String {
 pub(super) struct ClientPods(BTreeMap<ClientId, String>);
 
 impl ClientPods {
-    /// The pods of the clients that have reflectors, as `NAMESPACE/POD`. If several containers of a pod have clients, also with
+    /// The pods of all clients, as `NAMESPACE/POD`. If several containers of a pod have clients, also with
     /// the container: `NAMESPACE/POD:CONTAINER`.
-    pub(super) fn of(rows: &[ReflectorRow]) -> Self {
-        let in_pods = || rows.iter().filter_map(|row| Some((row, container_of(row)?))).filter(|(_, one)| one.pod.is_some());
+    pub(super) fn of(snapshot: &Snapshot) -> Self {
+        let reflectors = || snapshot.reflectors.iter().map(|row| (row.client_id, row.process.as_ref()));
+        let clients = || snapshot.clients.iter().map(|row| (row.client_id, row.process.as_ref()));
+        let in_pods = || {
+            let containers = clients().chain(reflectors()).filter_map(|(id, process)| Some((id, process?.container.as_deref()?)));
+            containers.filter(|(_, one)| one.pod.is_some())
+        };
         let ids: BTreeSet<(&str, &str)> = in_pods().map(|(_, one)| (one.pod_uid.as_str(), one.id.as_str())).collect();
         let is_alone = |one: &Container| ids.iter().filter(|(pod_uid, _)| *pod_uid == one.pod_uid).count() == 1;
-        let named = in_pods().filter_map(|(row, one)| {
+        let named = in_pods().filter_map(|(id, one)| {
             let (pod, container) = (pod(one.pod.as_ref()?), one.name.as_ref().filter(|_| !is_alone(one)));
-            Some((row.client_id, container.map_or_else(|| pod.clone(), |container| format!("{pod}:{container}"))))
+            Some((id, container.map_or_else(|| pod.clone(), |container| format!("{pod}:{container}"))))
         });
         Self(named.collect())
     }
@@ -36,11 +41,6 @@ impl ClientPods {
         let program = program(client);
         self.0.get(&id).map_or_else(|| program.clone(), |pod| format!("{pod} {program}"))
     }
-}
-
-/// The container of a reflector's client.
-pub(super) fn container_of(row: &ReflectorRow) -> Option<&Container> {
-    row.process.as_ref()?.container.as_deref()
 }
 
 /// `NAMESPACE/NAME`.

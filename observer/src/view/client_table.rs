@@ -13,7 +13,7 @@ use crate::printable::Printable;
 const MAX_CLIENTS: usize = 10;
 
 /// Writes the clients whose requests took longest in total.
-pub(super) fn clients(snapshot: &Snapshot, pods: &ClientPods, colour: Colour, out: &mut Printable) {
+pub(super) fn clients(snapshot: &Snapshot, pods: &ClientPods, is_log: bool, colour: Colour, out: &mut Printable) {
     if snapshot.clients.is_empty() {
         return;
     }
@@ -26,11 +26,21 @@ pub(super) fn clients(snapshot: &Snapshot, pods: &ClientPods, colour: Colour, ou
         ("FAILED", Align::Right),
         ("BYTES", Align::Right),
         ("TIME (SUM)", Align::Right),
-    ]);
-    for row in snapshot.clients.iter().take(MAX_CLIENTS) {
+    ])
+    .of_log(is_log);
+    let shown = || snapshot.clients.iter().take(MAX_CLIENTS);
+    let mut names: Vec<String> = shown().map(|row| name(row, pods)).collect();
+    let places: Vec<Option<String>> = shown().map(place).collect();
+    let alike: Vec<bool> = names.iter().map(|name| names.iter().filter(|other| *other == name).count() > 1).collect();
+    for ((name, place), is_alike) in names.iter_mut().zip(places).zip(alike) {
+        if let Some(place) = place.filter(|_| is_alike) {
+            name.push_str(&format!(" {place}"));
+        }
+    }
+    for (row, name) in shown().zip(names) {
         let ClientRequests { requests, lists, watches, failed, bytes: received, total_us, .. } = row.requests;
         let cells = vec![
-            Cell::new(name(row, pods)),
+            Cell::new(name),
             Cell::new(count(requests)),
             Cell::new(count(lists)),
             Cell::new(from_etcd(&row.requests)),
@@ -59,12 +69,52 @@ fn name(row: &ClientRow, pods: &ClientPods) -> String {
     format!("{}{user}", pods.client(row.client_id, &row.client))
 }
 
-/// `3`, `≥ 3` if the layer of other lists is unknown, `?` if no layer is known.
-fn from_etcd(requests: &ClientRequests) -> String {
-    let ClientRequests { lists, lists_from_etcd, lists_unknown, .. } = *requests;
-    match (lists_from_etcd, lists_unknown) {
+/// The place that distinguishes a client from others of the same name: its address in a log, or its process.
+fn place(row: &ClientRow) -> Option<String> {
+    row.address.clone().or_else(|| row.process.as_ref().map(|process| format!("pid {}", process.pid)))
+}
+
+/// `3`, `≥ 3` if the layer of other lists is unknown, `?` if that is all that is known.
+pub(super) fn from_etcd(requests: &ClientRequests) -> String {
+    match (requests.lists_from_etcd, requests.lists_unknown) {
         (known, 0) => count(known),
-        (0, unknown) if unknown == lists => "?".to_owned(),
+        (0, _) => "?".to_owned(),
         (known, _) => format!("≥ {}", count(known)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use observer_core::exchange::{Client, ClientId};
+    use observer_core::observer::{Limits, Observer};
+
+    use super::*;
+
+    #[test]
+    fn clients_of_one_name_have_their_addresses() {
+        let requests = ClientRequests { requests: 7, lists: 3, lists_unknown: 2, lists_from_etcd: 1, ..ClientRequests::NONE };
+        let row = |id: u64, program: &str, address: &str| ClientRow {
+            client_id: ClientId(id),
+            client: Client { program: program.to_owned(), ..Client::default() },
+            process: None,
+            address: Some(address.to_owned()),
+            requests,
+        };
+        let clients =
+            vec![row(1, "kubelet/v1.34.0", "10.0.0.1"), row(2, "kubelet/v1.34.0", "10.0.0.2"), row(3, "other/1", "10.0.0.3")];
+        let snapshot = Snapshot { clients, ..Observer::new(Limits::default()).snapshot() };
+        let mut out = Printable::new();
+        super::clients(&snapshot, &ClientPods::default(), true, Colour::Off, &mut out);
+        let text = out.into_string();
+        let lines: Vec<Vec<&str>> = text.lines().skip(1).map(|line| line.split_whitespace().collect()).collect();
+        assert_eq!(lines[1][..6], ["kubelet/v1.34.0", "10.0.0.1", "7", "3", "≥", "1"], "{text}");
+        assert_eq!((lines[2][1], lines[3][1]), ("10.0.0.2", "7"), "{text}");
+    }
+
+    #[test]
+    fn number_of_lists_from_etcd_is_a_bound_if_layers_are_unknown() {
+        let shown =
+            |lists_from_etcd, lists_unknown| from_etcd(&ClientRequests { lists_from_etcd, lists_unknown, ..ClientRequests::NONE });
+        assert_eq!([shown(0, 0), shown(3, 0), shown(0, 1), shown(3, 1)], ["0", "3", "?", "≥ 3"]);
     }
 }

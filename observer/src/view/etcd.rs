@@ -31,7 +31,12 @@ pub(super) fn short(snapshot: &Snapshot) -> String {
     let weight = if totals.lists_from_etcd > 0 { format!(" ({} returned)", bytes(reads.bytes)) } else { String::new() };
     let gets = if reads.gets > 0 { format!(", {}", counted(reads.gets, "get")) } else { String::new() };
     let watches = if reads.watches > 0 { format!(", {}", counted_as(reads.watches, "watch", "watches")) } else { String::new() };
-    format!("from etcd: {} of {}{weight}{perhaps}{gets}{watches}", count(totals.lists_from_etcd), counted(totals.lists, "list"))
+    let from_etcd = match (totals.lists_from_etcd, totals.lists_unknown) {
+        (known, 0) => count(known),
+        (0, _) => "?".to_owned(),
+        (known, _) => format!("≥ {}", count(known)),
+    };
+    format!("from etcd: {from_etcd} of {}{weight}{perhaps}{gets}{watches}", counted(totals.lists, "list"))
 }
 
 /// Red for a heavy load.

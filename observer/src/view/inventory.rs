@@ -25,7 +25,7 @@ pub(super) fn inventory(snapshot: &Snapshot, colour: Colour, out: &mut Printable
         ("LIST BYTES", Align::Right),
         ("LARGEST INFORMER", Align::Left),
     ]);
-    let pods = ClientPods::of(&snapshot.reflectors);
+    let pods = ClientPods::of(snapshot);
     for client in snapshot.inventory.iter().take(MAX_CLIENTS) {
         let largest = client.informers.first().and_then(|id| snapshot.reflectors.iter().find(|row| row.reflector == *id));
         let cells = vec![

@@ -12,7 +12,7 @@ use crate::log_files::LogZone;
 
 /// The facts that no log has.
 const NO_BODIES: &str = "logs have no bytes and no connections, and their bodies are not read: numbers of objects, events, bookmarks and bytes \
-                         are unknown (? or no column), and a connection stands for a client";
+                         are unknown (? or left out), and a connection stands for a client";
 
 /// The logs of which a report is made.
 #[derive(Clone, Debug, Default)]

@@ -43,6 +43,9 @@ pub(super) fn not_seen(missed: &Missed) -> Vec<String> {
     if missed.reflectors.requests > 0 {
         words.push(format!("the reflectors of {}", counted_as(missed.reflectors.requests, "list or watch", "lists and watches")));
     }
+    if missed.log_events > 0 {
+        words.push(counted_as(missed.log_events, "event of the logs", "events of the logs"));
+    }
     if missed.unrecorded > 0 {
         words.push(format!("{} missing from the capture", counted(missed.unrecorded, "span")));
     }

@@ -83,8 +83,13 @@ pub(super) fn details(snapshot: &Snapshot) -> Vec<(Tone, String)> {
         lines.push((Tone::Plain, cut(&format!("{}. {}: {}", index + 1, problem.kind, problem_line(problem)))));
         let shown = findings.get(..MAX_FINDINGS).unwrap_or(&findings);
         for alike in shown.chunk_by(|one, other| one.advice == other.advice) {
-            let line = |finding: &&Finding| format!("   · {}{} [{}]", following::seen(finding), times(finding), finding.id);
-            lines.extend(alike.iter().map(|finding| (Tone::Plain, cut(&line(finding)))));
+            // The identifier is for --mute, so it is never cut.
+            let line = |finding: &&Finding| {
+                let id = format!(" [{}]", finding.id);
+                let seen = format!("   · {}{}", following::seen(finding), times(finding));
+                cut_to(MAX_LINE.saturating_sub(id.chars().count()), &seen) + &id
+            };
+            lines.extend(alike.iter().map(|finding| (Tone::Plain, line(finding))));
             lines.extend(alike.first().map(|finding| (Tone::Plain, format!("     advice: {}", finding.advice))));
         }
         if findings.len() > MAX_FINDINGS {
@@ -111,7 +116,11 @@ pub(super) fn when(spell: Spell) -> String {
 }
 
 fn cut(line: &str) -> String {
-    match line.char_indices().nth(MAX_LINE) {
+    cut_to(MAX_LINE, line)
+}
+
+fn cut_to(characters: usize, line: &str) -> String {
+    match line.char_indices().nth(characters) {
         Some((end, _)) => format!("{}…", line.get(..end).unwrap_or_default()),
         None => line.to_owned(),
     }

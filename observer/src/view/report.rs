@@ -56,14 +56,14 @@ pub fn report_text(run: &Run, snapshot: &Snapshot, colour: Colour) -> Printable 
         return out;
     }
     faults(&snapshot.faults, colour, &mut out);
-    let pods = ClientPods::of(&snapshot.reflectors);
-    clients(snapshot, &pods, colour, &mut out);
-    lists(&snapshot.lists, colour, &mut out);
-    watches(&snapshot.watches, colour, &mut out);
-    reflectors(&snapshot.reflectors, &pods, snapshot.reflectors_at(), colour, &mut out);
+    let (pods, is_log) = (ClientPods::of(snapshot), run.log.is_some());
+    clients(snapshot, &pods, is_log, colour, &mut out);
+    lists(&snapshot.lists, is_log, colour, &mut out);
+    watches(&snapshot.watches, is_log, colour, &mut out);
+    reflectors(&snapshot.reflectors, &pods, snapshot.reflectors_at(), is_log, colour, &mut out);
     inventory(snapshot, colour, &mut out);
     own_writes(&snapshot.propagation, &pods, colour, &mut out);
-    others(&snapshot.others, colour, &mut out);
+    others(&snapshot.others, is_log, colour, &mut out);
     findings(snapshot, colour, &mut out);
     legend(snapshot, colour, &mut out);
     out
@@ -152,7 +152,7 @@ fn missed(missed: &Missed, colour: Colour, out: &mut Printable) {
     }
 }
 
-fn lists(rows: &[ListRow], colour: Colour, out: &mut Printable) {
+fn lists(rows: &[ListRow], is_log: bool, colour: Colour, out: &mut Printable) {
     if rows.is_empty() {
         return;
     }
@@ -165,7 +165,8 @@ fn lists(rows: &[ListRow], colour: Colour, out: &mut Printable) {
         ("BYTES", Align::Right),
         ("FIRST BYTE (MEDIAN)", Align::Right),
         ("TOTAL (MEDIAN)", Align::Right),
-    ]);
+    ])
+    .of_log(is_log);
     for row in rows.iter().take(MAX_ROWS) {
         let verdict = row.verdict.as_ref();
         let cells = vec![
@@ -211,7 +212,7 @@ pub(super) fn known(number: Amount, unread: u64, missed_bytes: u64) -> String {
     }
 }
 
-fn watches(rows: &[WatchRow], colour: Colour, out: &mut Printable) {
+fn watches(rows: &[WatchRow], is_log: bool, colour: Colour, out: &mut Printable) {
     if rows.is_empty() {
         return;
     }
@@ -225,7 +226,8 @@ fn watches(rows: &[WatchRow], colour: Colour, out: &mut Printable) {
         ("BOOKMARKS", Align::Right),
         ("BYTES", Align::Right),
         ("LAST END", Align::Left),
-    ]);
+    ])
+    .of_log(is_log);
     for row in rows.iter().take(MAX_ROWS) {
         let verdict = row.verdict.as_ref();
         let end = if row.open > 0 { format!("{} open", count(row.open)) } else { row.last_end.clone() };
@@ -276,7 +278,7 @@ fn own_writes(rows: &[PropagationRow], pods: &ClientPods, colour: Colour, out: &
     left_out(rows.len(), out);
 }
 
-fn reflectors(rows: &[ReflectorRow], pods: &ClientPods, now: Timestamp, colour: Colour, out: &mut Printable) {
+fn reflectors(rows: &[ReflectorRow], pods: &ClientPods, now: Timestamp, is_log: bool, colour: Colour, out: &mut Printable) {
     // A client that only lists is no reflector, unless it is one that gets no answer.
     let is_one = |row: &&ReflectorRow| row.has_watched() || row.state == ReflectorState::Stuck;
     let rows: Vec<&ReflectorRow> = rows.iter().filter(is_one).collect();
@@ -293,7 +295,8 @@ fn reflectors(rows: &[ReflectorRow], pods: &ClientPods, now: Timestamp, colour: 
         ("LAST CAUSE", Align::Left),
         ("UNCHANGED", Align::Right),
         ("RECEIVED", Align::Right),
-    ]);
+    ])
+    .of_log(is_log);
     for row in rows.iter().take(MAX_ROWS) {
         let cause = following::last_cause(row);
         let subject = following::subject_of(&pods.client(row.client_id, &row.client), &row.shape);
@@ -337,7 +340,7 @@ fn findings(snapshot: &Snapshot, colour: Colour, out: &mut Printable) {
     }
 }
 
-fn others(rows: &[OtherRow], colour: Colour, out: &mut Printable) {
+fn others(rows: &[OtherRow], is_log: bool, colour: Colour, out: &mut Printable) {
     if rows.is_empty() {
         return;
     }
@@ -349,7 +352,8 @@ fn others(rows: &[OtherRow], colour: Colour, out: &mut Printable) {
         ("FAILED", Align::Right),
         ("BYTES", Align::Right),
         ("TOTAL (MEDIAN)", Align::Right),
-    ]);
+    ])
+    .of_log(is_log);
     for row in rows.iter().take(MAX_ROWS) {
         let verdict = row.verdict.as_ref();
         let verb = row.verb.map_or("unknown", observer_core::k8s::Verb::as_str);

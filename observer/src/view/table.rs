@@ -42,11 +42,18 @@ impl Cell {
 pub(super) struct Table {
     columns: Vec<(&'static str, Align)>,
     rows: Vec<(Vec<Cell>, Vec<String>)>,
+    /// Whether columns that are unknown in each row are left out.
+    leaves_out: bool,
 }
 
 impl Table {
     pub(super) fn new(columns: &[(&'static str, Align)]) -> Self {
-        Self { columns: columns.to_vec(), rows: Vec::new() }
+        Self { columns: columns.to_vec(), rows: Vec::new(), leaves_out: false }
+    }
+
+    /// A table of a log, which lacks some numbers: columns that are unknown in each row are left out.
+    pub(super) fn of_log(self, is_log: bool) -> Self {
+        Self { leaves_out: is_log, ..self }
     }
 
     pub(super) fn row(&mut self, cells: Vec<Cell>, notes: Vec<String>) {
@@ -57,7 +64,6 @@ impl Table {
         self.rows.is_empty()
     }
 
-    /// Writes the table, without the columns that are unknown in each row.
     pub(super) fn render(&self, colour: Colour, out: &mut Printable) {
         let headings: Vec<Cell> = self.columns.iter().map(|(name, _)| Cell::toned(*name, Tone::Heading)).collect();
         let shown: Vec<(usize, usize)> =
@@ -83,7 +89,7 @@ impl Table {
 
     fn is_unknown(&self, column: usize) -> bool {
         let mut cells = self.rows.iter().filter_map(|(cells, _)| cells.get(column));
-        !self.rows.is_empty() && cells.all(|cell| UNKNOWN.contains(&cell.text.as_str()))
+        self.leaves_out && column > 0 && !self.rows.is_empty() && cells.all(|cell| UNKNOWN.contains(&cell.text.as_str()))
     }
 
     /// Writes the cells of the columns in `shown`, which has their widths.
@@ -110,5 +116,24 @@ impl Table {
         line.trim_end();
         out.append(&line);
         out.end_line();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn columns_that_a_log_lacks_are_left_out() {
+        let shown = |is_log| {
+            let mut table = Table::new(&[("A", Align::Left), ("B", Align::Right), ("C", Align::Right)]).of_log(is_log);
+            table.row(["?", "? B", "1"].map(Cell::new).to_vec(), Vec::new());
+            table.row(["x", "?", "?"].map(Cell::new).to_vec(), Vec::new());
+            let mut out = Printable::new();
+            table.render(Colour::Off, &mut out);
+            out.into_string()
+        };
+        assert_eq!(shown(true), "A  C\n?  1\nx  ?\n");
+        assert_eq!(shown(false), "A    B  C\n?  ? B  1\nx    ?  ?\n");
     }
 }

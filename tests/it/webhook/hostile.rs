@@ -100,8 +100,10 @@ fn reviews_together_take_a_bounded_memory() {
             });
         }
     });
-    let peak = webhook.usage().unwrap().peak;
-    assert!(peak < LIMIT_OF_THE_CHART, "{peak}");
+    let usage = webhook.usage().unwrap();
+    // The kernel takes pages of the program's file back before it kills. A debug build has many of them.
+    let of_files = usage.resident.saturating_sub(usage.anonymous);
+    assert!(usage.peak.saturating_sub(of_files) < LIMIT_OF_THE_CHART, "{usage:?}");
     let (found, reason) = answer(&mut sent(&webhook, &too_large));
     assert!(found.starts_with("http/1.1 400"), "{found}");
     assert_eq!(String::from_utf8(reason).unwrap(), "the body has more than 100000 values\n");

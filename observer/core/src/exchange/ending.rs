@@ -8,6 +8,10 @@ use crate::observation::{EndManner, ExchangeEnd};
 /// Describes the end of an exchange; `None` while it is open.
 pub fn of(exchange: &Exchange) -> Option<String> {
     let (_, end) = exchange.ended?;
+    // A log has the same record whoever ended the watch.
+    if exchange.is_logged && exchange.watch.is_some() && end == ExchangeEnd::Complete && !exchange.has_failed() {
+        return Some("ended".to_owned());
+    }
     Some(in_words(exchange.watch.as_ref(), exchange.status_code(), end))
 }
 

@@ -93,6 +93,11 @@ impl Shape {
         self.words().any(|word| word == CONTINUE || word.starts_with(LIMIT))
     }
 
+    /// The limit of a list; `None` without one.
+    pub fn limit(&self) -> Option<u64> {
+        self.words().find_map(|word| word.strip_prefix(LIMIT)?.parse().ok())
+    }
+
     /// Whether it is a page after the first.
     pub fn continues(&self) -> bool {
         self.words().any(|word| word == CONTINUE)

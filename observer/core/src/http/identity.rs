@@ -37,6 +37,15 @@ impl Identity {
     /// Longest subject that is kept, in bytes; a token with a longer one is `Bearer`.
     pub const MAX_SUBJECT: usize = MAX_SUBJECT;
 
+    /// The user name in Kubernetes; `None` if the credential does not show it.
+    pub fn user_name(&self) -> Option<String> {
+        match self {
+            Self::ServiceAccount { namespace, name } => Some(format!("system:serviceaccount:{namespace}:{name}")),
+            Self::Subject { subject } => Some(subject.clone()),
+            Self::Bearer | Self::OtherScheme => None,
+        }
+    }
+
     /// Reads an `Authorization` value.
     pub fn from_authorization(value: &[u8]) -> Self {
         let Some(token) = bearer_token(value) else { return Self::OtherScheme };

@@ -6,6 +6,7 @@ use serde::Serialize;
 
 use super::audit::{AuditEvent, AuditLevel, AuditStage};
 use super::envelope::Envelope;
+use crate::observation::RunObservation;
 use crate::time::Timestamp;
 
 /// How much a log shows: its events, its span of time, and what was not understood.
@@ -99,8 +100,9 @@ impl LogExtent {
         matches!([late, given_up, unpaired, without_time, not_understood, too_long, cut], [0, 0, 0, 0, 0, 0, 0])
     }
 
-    /// Number of lines that were not understood, were too long, or were cut.
-    pub const fn lines_not_read(&self) -> u64 {
-        self.not_understood.saturating_add(self.too_long).saturating_add(self.cut)
+    /// The parts of the logs that the observations lack.
+    pub const fn missed(&self) -> RunObservation {
+        let lines = self.not_understood.saturating_add(self.too_long).saturating_add(self.cut);
+        RunObservation::LogsMissed { lines, events: self.late.saturating_add(self.given_up) }
     }
 }

@@ -50,6 +50,11 @@ impl RequestLine {
         self.info.as_ref()?.resource.as_ref()
     }
 
+    /// Whether its answer may last as long as the client wants, as far as its path is known.
+    pub fn is_long_running(&self) -> bool {
+        self.info.as_ref().is_some_and(RequestInfo::is_long_running)
+    }
+
     /// Name and version of the client program: the first product of `User-Agent`.
     pub fn product(&self) -> Option<&str> {
         first_product(self.user_agent.as_deref()?)

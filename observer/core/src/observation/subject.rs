@@ -309,10 +309,12 @@ pub enum RunObservation {
         /// The numbers so far.
         requests: JoinedRequests,
     },
-    /// Lines of logs that were not read. Later numbers replace earlier ones.
-    LinesNotRead {
-        /// Their number so far.
+    /// Parts of logs that the requests lack. Later numbers replace earlier ones.
+    LogsMissed {
+        /// Lines so far that were not read.
         lines: u64,
+        /// Events so far that came too late, or had no room.
+        events: u64,
     },
     /// Time passed.
     Tick,

@@ -51,6 +51,9 @@ pub struct Missed {
     /// Lines of logs that were not understood, were too long, or were cut.
     #[serde(skip_serializing_if = "crate::left_out::is_zero")]
     pub log_lines: u64,
+    /// Events of logs that came too late to be put in order, or whose request was given up for lack of room.
+    #[serde(skip_serializing_if = "crate::left_out::is_zero")]
+    pub log_events: u64,
     /// Requests whose method or path is unknown.
     pub unknown_requests: u64,
     /// Requests that were not followed, or not to their end, because too many were under way or they took too much memory.
@@ -116,6 +119,7 @@ impl Missed {
             || self.exchanges_dropped > 0
             || self.rows_dropped > 0
             || self.unrecorded > 0
+            || self.log_events > 0
             || self.not_probed > 0
             || !self.probe.is_none()
     }

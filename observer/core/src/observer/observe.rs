@@ -92,7 +92,10 @@ impl Observer {
     pub(super) fn process(&mut self, observation: Observation, emit: &mut dyn FnMut(Event)) {
         let Observation { at, subject } = observation;
         self.now = self.now.max(at);
-        self.started.get_or_insert(at);
+        // The loss of a line has no time of its own.
+        if !matches!(subject, Subject::Run(RunObservation::LogsMissed { .. })) {
+            self.started.get_or_insert(at);
+        }
         if self.following.is_due(self.now) {
             let open = |id| self.open.get(id).map(Box::as_ref);
             self.following.pass(self.now, &open, Emitter { emit, several: self.upstreams.several(), series: &mut self.series });
@@ -109,7 +112,9 @@ impl Observer {
                 self.missed.not_exported = self.missed.not_exported.saturating_add(records);
             }
             Subject::Run(RunObservation::Joined { requests }) => self.totals.joined = Some(requests),
-            Subject::Run(RunObservation::LinesNotRead { lines }) => self.missed.log_lines = lines,
+            Subject::Run(RunObservation::LogsMissed { lines, events }) => {
+                (self.missed.log_lines, self.missed.log_events) = (lines, events);
+            }
             Subject::Run(RunObservation::Tick) => {}
             Subject::Unknown => self.missed.unknown_observations = self.missed.unknown_observations.saturating_add(1),
         }

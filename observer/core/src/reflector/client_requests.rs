@@ -27,12 +27,13 @@ pub struct ClientRequests {
     pub failed: u64,
     /// Bytes of the response bodies of the finished requests.
     pub bytes: Amount,
-    /// Sum of the times of the finished requests other than watches, in microseconds.
+    /// Sum of the times of the finished requests other than watches, logs, and sessions such as exec, in microseconds.
     pub total_us: u64,
 }
 
 impl ClientRequests {
-    pub(super) const NONE: Self = Self {
+    /// No request.
+    pub const NONE: Self = Self {
         requests: 0,
         lists: 0,
         lists_from_etcd: 0,
@@ -65,7 +66,9 @@ impl ClientRequests {
         }
         self.failed = self.failed.saturating_add(u64::from(exchange.has_failed()));
         self.bytes = self.bytes.saturating_add(exchange.amount(exchange.response_bytes));
-        let total = exchange.total().filter(|_| exchange.verb() != Some(Verb::Watch));
+        // The length of these is up to the client.
+        let lasts = exchange.watch.is_some() || exchange.upgraded.is_some() || exchange.request.is_long_running();
+        let total = exchange.total().filter(|_| !lasts);
         self.total_us = self.total_us.saturating_add(total.map_or(0, microseconds));
     }
 }

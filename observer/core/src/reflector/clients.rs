@@ -384,8 +384,9 @@ impl Clients {
         }
     }
 }
+
 /// Whether a request comes from kubectl. Each kubectl command is a process of its own. A user or script that repeats commands
 /// counts as one client, which may be a poller.
-fn is_of_one_command(request: &RequestLine) -> bool {
+pub(super) fn is_of_one_command(request: &RequestLine) -> bool {
     request.kubectl_command.is_some() || request.user_agent.as_deref().is_some_and(|user_agent| user_agent.starts_with("kubectl"))
 }

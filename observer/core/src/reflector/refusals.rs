@@ -1,71 +1,106 @@
-//! Consecutive lists and watches of a reflector that the server refuses.
+//! Consecutive lists, or consecutive watches, of a reflector that the server refuses.
 
 use serde::Serialize;
 
+use super::clients::is_of_one_command;
 use super::events::ReflectorEvent;
 use super::failure::FailureKind;
 use super::spells::Trouble;
 use super::state::Reflector;
 use crate::exchange::Exchange;
-use crate::thresholds::{REFUSALS, REFUSED_FOR};
+use crate::k8s::ResourceVersion;
+use crate::routing::Verdict;
+use crate::thresholds::{REFUSALS, REFUSED_FOR, REFUSED_WITHIN};
 use crate::time::Timestamp;
 
-/// Consecutive lists and watches that the server refused, with one status or with several of 5xx.
+/// Consecutive lists, or watches, that the server refused, with one status or with several of 5xx.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct Refusals {
+    /// Whether these are watches. A watch that begins with all objects is a list.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub are_watches: bool,
     /// The HTTP status of the last one.
     pub status: u16,
     /// Their number.
     pub times: u64,
-    /// When the first one was requested.
+    /// When the first one ended.
     pub since: Timestamp,
     /// When the last one ended.
     pub last: Timestamp,
 }
 
-/// The present series of refusals, and the last one that was reported.
+/// The present series of lists and of watches, and the last series that was reported.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Refused {
-    present: Option<Refusals>,
+    lists: Option<Refusals>,
+    watches: Option<Refusals>,
     pub reported: Option<Refusals>,
 }
 
 impl Refusals {
-    /// Whether a refusal with `status` continues the series.
-    const fn is_continued_by(self, status: u16) -> bool {
-        self.status == status || (self.status >= 500 && status >= 500)
+    /// Whether a refusal with `status` at `at` continues the series.
+    fn is_continued_by(self, status: u16, at: Timestamp) -> bool {
+        (self.status == status || (self.status >= 500 && status >= 500)) && at.since(self.last) <= REFUSED_WITHIN
+    }
+
+    fn is_trouble(self) -> bool {
+        self.times >= REFUSALS && self.last.since(self.since) >= REFUSED_FOR
+    }
+}
+
+impl Refused {
+    fn series(&mut self, of_watches: bool) -> &mut Option<Refusals> {
+        if of_watches { &mut self.watches } else { &mut self.lists }
+    }
+
+    fn is_trouble(&self) -> bool {
+        [self.lists, self.watches].into_iter().flatten().any(Refusals::is_trouble)
     }
 }
 
 impl Reflector {
-    /// Notes the end of a list or watch. A refusal continues the series or starts another one; any other answer ends the series.
+    /// Notes the end of a list or watch. A refusal continues a series, or begins one; another answer ends it.
     pub(super) fn note_refusal(&mut self, exchange: &Exchange, at: Timestamp, emit: &mut dyn FnMut(ReflectorEvent)) {
-        let Some(status) = exchange.status_code() else { return };
-        let is_refused = status >= 400 && FailureKind::of(status, exchange.status.as_ref()) == FailureKind::Refused;
-        if !is_refused || self.refused.present.is_some_and(|refusals| !refusals.is_continued_by(status)) {
-            self.end_refusals(at, emit);
+        let Some(status) = exchange.status_code().filter(|status| !is_explained(exchange, *status)) else { return };
+        if status < 400 || FailureKind::of(status, exchange.status.as_ref()) != FailureKind::Refused {
+            return self.end_refusals(exchange, at, emit);
         }
-        if !is_refused || is_refused_streaming_list(exchange, status) {
-            return;
+        let are_watches = is_plain_watch(exchange);
+        if self.refused.series(are_watches).is_some_and(|refusals| !refusals.is_continued_by(status, at)) {
+            self.end_refusals(exchange, at, emit);
         }
-        let first = Refusals { status, times: 0, since: exchange.started, last: at };
-        let refusals = self.refused.present.get_or_insert(first);
+        let first = Refusals { are_watches, status, times: 0, since: at, last: at };
+        let refusals = self.refused.series(are_watches).get_or_insert(first);
         (refusals.status, refusals.last, refusals.times) = (status, at, refusals.times.saturating_add(1));
         let refusals = *refusals;
-        if refusals.times >= REFUSALS && at.since(refusals.since) >= REFUSED_FOR {
+        if refusals.is_trouble() {
             self.refused.reported = Some(refusals);
             self.begin_trouble(Trouble::Refused, refusals.since, at, emit);
         }
     }
 
-    fn end_refusals(&mut self, at: Timestamp, emit: &mut dyn FnMut(ReflectorEvent)) {
-        if self.refused.present.take().is_some() {
+    /// Ends the series of refused lists, or of refused watches, because the server answers such a request.
+    pub(super) fn end_refusals(&mut self, exchange: &Exchange, at: Timestamp, emit: &mut dyn FnMut(ReflectorEvent)) {
+        let ended = self.refused.series(is_plain_watch(exchange)).take();
+        if ended.is_some_and(Refusals::is_trouble) && !self.refused.is_trouble() {
             self.end_trouble(Trouble::Refused, at, emit);
         }
     }
 }
 
-/// Whether the server refused a streaming list because it does not support it. The client then sends a plain list.
-fn is_refused_streaming_list(exchange: &Exchange, status: u16) -> bool {
-    exchange.request.options.begins_with_state() && matches!(status, 400 | 422)
+fn is_plain_watch(exchange: &Exchange) -> bool {
+    let options = &exchange.request.options;
+    options.watch && !options.begins_with_state()
+}
+
+/// Whether a refusal is not the client's trouble, or has another name.
+fn is_explained(exchange: &Exchange, status: u16) -> bool {
+    let options = &exchange.request.options;
+    // The server does not support streaming lists. The client then sends a plain list.
+    let is_streaming_list = options.begins_with_state() && matches!(status, 400 | 422);
+    let is_of_unready_cache = exchange.verdict.as_ref().is_some_and(Verdict::is_refused_by_unready_cache);
+    // Without its message, the refusal of a revision that the server has not reached cannot be distinguished.
+    let names_revision = matches!(options.resource_version, ResourceVersion::At(_));
+    let may_be_too_large = status == 504 && names_revision && exchange.status.is_none();
+    is_streaming_list || is_of_unready_cache || may_be_too_large || is_of_one_command(&exchange.request)
 }

@@ -99,6 +99,12 @@ impl Spell {
         Self { times: 1, since, until: None, lasted_us: 0, latest: since }
     }
 
+    /// The same without an end.
+    #[must_use]
+    pub const fn ongoing(self) -> Self {
+        Self { until: None, ..self }
+    }
+
     /// Whether the last occurrence is ongoing.
     pub const fn lasts(self) -> bool {
         self.until.is_none()

@@ -314,7 +314,6 @@ impl Reflector {
         for (trouble, last) in [
             (Trouble::ExpiredLoop, futile(FutileEnd::Expired)),
             (Trouble::SilentExpired, futile(FutileEnd::Empty)),
-            (Trouble::Stuck, self.stuck.map(|_| self.last_seen)),
             (Trouble::Refused, self.refused.reported.map(|refusals| refusals.last)),
         ] {
             let last = last.filter(|last| now.since(*last) > LOOP_WITHIN);

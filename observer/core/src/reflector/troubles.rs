@@ -112,12 +112,11 @@ impl FutileWatches {
 
 impl Refusals {
     fn in_words(self) -> String {
-        let Self { status, times, since, last } = self;
-        format!(
-            "{} in a row answered {status}, for {}",
-            counted_as(times, "list or watch", "lists and watches"),
-            length(last.since(since))
-        )
+        let Self { are_watches, status, times, since, last } = self;
+        let refused = if are_watches { counted_as(times, "watch", "watches") } else { counted(times, "list") };
+        // A series of several statuses has only those of the server itself.
+        let status = if status >= 500 { format!("5xx, the last with {status}") } else { status.to_string() };
+        format!("{refused} in a row answered {status}, for {}", length(last.since(since)))
     }
 }
 

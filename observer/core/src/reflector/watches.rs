@@ -73,6 +73,7 @@ impl Reflector {
         if !exchange.response.as_ref().is_some_and(|(_, response)| response.is_granted()) {
             return;
         }
+        self.end_refusals(exchange, at, emit);
         let (State::Watching(watching) | State::Listing(_, Some(watching))) = &mut self.state else { return };
         if watching.exchange != exchange.id || watching.opened.is_some() {
             return;

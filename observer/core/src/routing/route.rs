@@ -69,7 +69,7 @@ pub(super) fn read_resource<'q>(question: &Question<'q>) -> Result<&'q Resource,
     }
 }
 
-/// What is known about a request to a server of an unknown version.
+/// The answer to a request by a server of an unknown version.
 #[derive(Clone, Debug)]
 pub(super) enum AnyVersion {
     /// All known versions decide alike.

@@ -1,7 +1,7 @@
 //! Gives the verdicts on many requests, as [`route`] does.
 //!
-//! While the version of a server is unknown, a verdict takes a look-up for every known version. So what all versions
-//! have in common is remembered for each class of requests.
+//! While the version of a server is unknown, a verdict takes a look-up for every known version. So the answer
+//! is remembered for each class of requests.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -21,7 +21,7 @@ use crate::k8s::{Resource, Verb};
 /// Maximum number of classes that are remembered. A cluster has some dozens.
 const MOST_CLASSES: usize = 1_024;
 
-/// What all versions have in common, for each class of requests.
+/// The answers for each class of requests, if the version is unknown.
 #[derive(Debug, Default)]
 pub struct Router {
     /// Gates and etcd of the server that this is about.

@@ -44,6 +44,15 @@ impl Verdict {
         self.rule == rules::UNCACHED_RESOURCE
     }
 
+    /// Whether the server refused the request because its watch cache was not filled yet.
+    pub fn is_refused_by_unready_cache(&self) -> bool {
+        let is_of_it = matches!(
+            self.rule,
+            rules::LIST_NOT_READY_REFUSED | rules::LIST_NOT_READY_REFUSED_LATE | rules::WATCH_NOT_READY_REFUSED
+        );
+        is_of_it && matches!(self.served_from, ServedFrom::Rejected { .. })
+    }
+
     /// The certainty that the answer gives the layer. It is `Predicted` after failures that may occur before a request reaches the
     /// layer.
     pub fn certainty_about_the_layer(&self) -> Certainty {

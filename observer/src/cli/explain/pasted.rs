@@ -13,7 +13,7 @@ use crate::cli::read::INCOMPLETE;
 use crate::input_file::InputFile;
 use crate::log_files::{Line, Source};
 use crate::printable::{Printable, print_message, stdout};
-use crate::view::{Colour, ExplainFormat, ExplainedLine, ExplainedLines, known_forms};
+use crate::view::{Colour, ExplainFormat, ExplainedLine, ExplainedLines, counted, known_forms};
 
 /// Maximum number of lines that are explained, or found not to be recognised. `watchtap read` is for logs.
 const MOST_LINES: u64 = 500;
@@ -125,7 +125,8 @@ impl Explaining<'_> {
         }
         self.flush()?;
         if self.all.not_recognised > 0 {
-            print_message(format_args!("not recognised: {} lines; the known forms are {}", self.all.not_recognised, known_forms()));
+            let lines = counted(self.all.not_recognised, "line");
+            print_message(format_args!("not recognised: {lines}; the known forms are {}", known_forms()));
         }
         if self.all.is_cut {
             print_message(format_args!("only {MOST_LINES} lines are explained; `watchtap read -` makes a report of a log"));

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result};
 use clap::Args;
 
-use crate::cli::output::{Events, ReportFormat, create, events_to, is_stdout};
+use crate::cli::output::{Events, ReportFormat, create, events_to, is_closed_pipe, is_stdout};
 use crate::printable::{Printable, Printer, stderr, stdout};
 use crate::view::Colour;
 
@@ -122,11 +122,14 @@ impl Report {
         }
     }
 
-    /// Writes the text completely, or fails.
+    /// Writes the text completely, or fails. A reader of stdout that stops early is no failure.
     pub(crate) fn write(self, text: &Printable) -> Result<()> {
         match self.destination {
             Destination::File(file) => written(file, text),
-            Destination::Stdout => written(stdout(), text),
+            Destination::Stdout => match written(stdout(), text) {
+                Err(error) if is_closed_pipe(&error) => Ok(()),
+                written => written,
+            },
             Destination::Stderr => written(stderr(), text),
         }
         .context("cannot write the report")

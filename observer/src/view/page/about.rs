@@ -124,7 +124,6 @@ pub(super) fn dropped(missed: &Missed) -> Vec<String> {
         (reflectors.requests, "requests of reflectors beyond the limit"),
         (reflectors.thinned, "reflectors with half of their object versions discarded; their unchanged objects are estimates"),
         (reflectors.own_writes, "own writes of clients, or their times, forgotten to make room"),
-        (missed.clients_not_shown, "clients beyond the rows of the table"),
         (reflectors.clients, "clients forgotten to make room, with the counts of their requests"),
         (reflectors.rate_limits, "clients whose own rate limit may not be detected"),
         (missed.upstreams_dropped, "connections to API servers beyond the limit"),

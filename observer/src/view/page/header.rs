@@ -91,7 +91,16 @@ fn beside(left: &[(Tone, String)], right: &[(Tone, String)], cells: usize) -> Li
 /// Current problems, and the zone of all times.
 fn state(page: &Page) -> Vec<(Tone, String)> {
     let zone = (Tone::Quiet, page.clock.zone(page.shown.at));
-    alarms(&page.shown, page.frozen_for()).into_iter().chain([zone]).collect()
+    let until = is_of_log(&page.shown).then(|| {
+        let at = page.clock.time_of_day(page.shown.at);
+        (Tone::Plain, format!("log until {}", at.get(..8).unwrap_or(&at)))
+    });
+    alarms(&page.shown, page.frozen_for()).into_iter().chain(until).chain([zone]).collect()
+}
+
+/// Whether the requests are those of a log, which may be older than they look. Only a log has no bytes.
+fn is_of_log(snapshot: &Snapshot) -> bool {
+    snapshot.totals.response_bytes.known().is_none()
 }
 
 /// Current problems, and whether the picture is frozen. `age` is the time from the frozen picture to the newest snapshot.

@@ -34,7 +34,7 @@ pub(super) const FILTERS: &[FilterKey] =
 
 /// The reflectors of a snapshot, and the clients that list or watch in other ways, in the snapshot's order.
 pub(super) fn rows(snapshot: &Snapshot) -> Vec<Row> {
-    let pods = ClientPods::of(&snapshot.reflectors);
+    let pods = ClientPods::of(snapshot);
     let of_row = |row: &ReflectorRow| {
         let client = pods.client(row.client_id, &row.client);
         let cells = cells(row, &client, snapshot);

@@ -23,7 +23,9 @@ use crate::logs::line::LogLine;
 use crate::logs::request_log::RequestOutcome;
 use crate::logs::texts::{LogTexts, Understood};
 use crate::logs::trace::{RequestTrace, TraceCollector};
-use crate::observation::{Body, ExchangeEnd, ExchangeObservation, Observation, ResponseLine, Subject, UpstreamObservation};
+use crate::observation::{
+    Body, ExchangeEnd, ExchangeObservation, Observation, ResponseLine, RunObservation, Subject, UpstreamObservation,
+};
 use crate::routing::{RecordedRead, ServerVersion};
 use crate::time::Timestamp;
 
@@ -213,9 +215,9 @@ impl LogReplay {
         LogExtent { late: self.window.late(), ..self.extent.clone() }
     }
 
-    /// Number of lines that were not read.
-    pub const fn lines_not_read(&self) -> u64 {
-        self.extent.lines_not_read()
+    /// The parts of the logs that the observations lack so far.
+    pub fn missed(&self) -> RunObservation {
+        self.extent().missed()
     }
 
     /// Takes a line without its envelopes.

@@ -4,11 +4,13 @@
 use crate::exchange::Client;
 use crate::finding_kind::FindingKind;
 use crate::observer::rows::ListRow;
-use crate::reflector::{ChangeSource, ListsFrom, ReflectorRow, RelistCause, Sign, SilenceProof, Stale};
+use crate::reflector::{ChangeSource, ListsFrom, ReflectorRow, RelistCause, Sign, SilenceProof, Stale, UnknownCause};
 use crate::routing::ServedFrom;
 
 /// The rule for resources without a watch cache: no option of a list avoids etcd for them.
 pub(super) const UNCACHED: &str = "uncached-resource";
+/// The rule for lists of the newest state that the watch cache answers, and etcd if the cache lags.
+pub(super) const FALLS_BACK: &str = "list-unset-consistent";
 /// The rule for lists of the newest state that are read from etcd. Only API servers before 1.31, or with a feature gate off, have
 /// it.
 const UNSET_FROM_ETCD: &str = "list-unset-etcd";
@@ -17,6 +19,9 @@ const NOT_READY: &str = "list-not-ready-etcd";
 /// The advice for a watch that delivered nothing, if newer objects came only from etcd and from no other watch.
 pub(super) const PERHAPS_LAGS: &str = "Find out whether the API server's watch cache lags behind etcd: list with resourceVersion=0, and \
     compare with a list without it. If both have the same resourceVersion, restart the client.";
+/// The advice on relists after watches whose end the log does not explain.
+pub(super) const END_NOT_LOGGED: &str = "Find out why the watches end before their time, which this log does not show: see the log of the \
+    client, and the timeouts of load balancers in front of the API server.";
 const UNAUTHORIZED: &str = "Renew the credential of the client: the API server does not accept it. A token in a pod is replaced before \
     it expires, so the client must read its file again.";
 const FORBIDDEN: &str = "Let the user of the client list and watch the resource, with a Role or ClusterRole. \
@@ -75,8 +80,10 @@ pub(super) const fn to_refused(status: u16) -> &'static str {
 }
 
 /// The change that `advice` of [`to_refused`] recommends to the clients `of` that request `what`, and the statuses that it is for.
-pub(super) fn words_of_refused(advice: &str, (of, what): (&str, &str)) -> (String, &'static str) {
+/// `is_one`: whether it is one client.
+pub(super) fn words_of_refused(advice: &str, (of, what, is_one): (&str, &str, bool)) -> (String, &'static str) {
     match advice {
+        FORBIDDEN if !is_one => (format!("let {of} list and watch the resources that each requests (RBAC)"), "403"),
         UNAUTHORIZED => (format!("renew the credential of {of}"), "401"),
         FORBIDDEN => (format!("let {of} list and watch {what} (RBAC)"), "403"),
         NOT_FOUND => (format!("install the CRD of {what}, or remove the informer from {of}"), "404"),
@@ -192,6 +199,8 @@ pub const fn advice_by_cause(cause: RelistCause) -> Option<&'static str> {
              timeout."
         }
         RelistCause::ListExpired | RelistCause::ContinueExpired => FindingKind::ContinueExpired.advice(),
+        RelistCause::WatchRefused { status: 401 } => UNAUTHORIZED,
+        RelistCause::WatchRefused { status: 403 } => FORBIDDEN,
         RelistCause::WatchRefused { .. } | RelistCause::WatchError { .. } => {
             "Find out why the API server refuses the watch: see the status code of the cause, and the API server's log."
         }
@@ -199,6 +208,7 @@ pub const fn advice_by_cause(cause: RelistCause) -> Option<&'static str> {
             "Find out why the client starts over: crash loops, leader election, or a new informer for each task."
         }
         RelistCause::WatchWithoutRevision => FindingKind::FullStateByWatch.advice(),
+        RelistCause::Unknown { reason: UnknownCause::EndNotLogged } => END_NOT_LOGGED,
         RelistCause::Expired { because: Stale::WindowPassed | Stale::Unknown } | RelistCause::Unknown { .. } => return None,
     })
 }

@@ -52,7 +52,7 @@ pub(in crate::observer) fn find(known: &Known<'_>) -> Vec<Finding> {
     found.extend(of_clients(reflectors, limits));
     found.extend(gets.iter().map(of_gets));
     found.extend(of_lists(lists, reflectors, minor_of));
-    found.extend(others.iter().filter_map(server_errors));
+    found.extend(others.iter().filter_map(|row| server_errors(row, at)));
     // Of findings with the same identifier, evidence and advice of the largest remain.
     found.sort_by(|one, other| (one.kind, &one.id, Reverse(one.amount)).cmp(&(other.kind, &other.id, Reverse(other.amount))));
     found.dedup_by(|later, first| {

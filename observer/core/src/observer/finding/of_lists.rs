@@ -1,6 +1,6 @@
 //! Derives the findings about lists of all clients.
 
-use super::advice::{self, UNCACHED};
+use super::advice::{self, FALLS_BACK, UNCACHED};
 use super::found::{Finding, finding};
 use crate::exchange::{Scope, Shape};
 use crate::finding_kind::FindingKind;
@@ -9,8 +9,10 @@ use crate::observer::rows::{ListRow, OtherRow};
 use crate::quantity::{self, count, counted};
 use crate::reflector::{ListsFrom, ReflectorId, ReflectorRow};
 use crate::routing::ServedFrom;
-use crate::thresholds::{FILTERED_TO, HEAVY_OBJECTS, LONG_LIST, SERVER_ERRORS, SLOW_BYTES, WAIT_FOR_CACHE};
-use crate::time::microseconds;
+use crate::thresholds::{
+    FILTERED_TO, HEAVY_OBJECTS, LONG_LIST, REFUSED_FOR, SERVER_ERRORS, SERVER_ERRORS_PERCENT, SLOW_BYTES, WAIT_FOR_CACHE,
+};
+use crate::time::{Timestamp, microseconds};
 
 /// Minimum number of lists whose median counts as their usual time.
 const ENOUGH_LISTS: u64 = 4;
@@ -52,8 +54,11 @@ fn from_etcd(row: &ListRow, reflectors: &[ReflectorRow], minor: Option<u16>) -> 
     let verdict = row.verdict.as_ref()?;
     let is_heavy = match row.items.checked_div(row.count) {
         Some(of_each) => of_each >= HEAVY_OBJECTS,
-        // A log has no number of objects.
-        None => row.total_us >= microseconds(LONG_LIST),
+        // A log has no number of objects. A list that fell back waited for the watch cache first.
+        None => {
+            let waited = if verdict.rule == FALLS_BACK { microseconds(WAIT_FOR_CACHE) } else { 0 };
+            row.total_us.saturating_sub(waited) >= microseconds(LONG_LIST) && may_be_large(&row.shape)
+        }
     };
     let is_bulk = !matches!(row.shape.scope, Some(Scope::Namespace(_))) && is_heavy && verdict.rule != UNCACHED;
     (verdict.served_from == ServedFrom::Etcd && is_bulk).then(|| {
@@ -70,6 +75,11 @@ fn from_etcd(row: &ListRow, reflectors: &[ReflectorRow], minor: Option<u16>) -> 
             ..finding(FindingKind::ListsFromEtcd, None, row.shape.clone(), Vec::new(), seen)
         }
     })
+}
+
+/// Whether a list of this shape may read many objects.
+fn may_be_large(shape: &Shape) -> bool {
+    !shape.names_one() && shape.limit().is_none_or(|limit| limit >= HEAVY_OBJECTS)
 }
 
 /// A list with a selector that read far more objects than it returned, if the total number of objects is known.
@@ -101,13 +111,18 @@ fn filtered(row: &ListRow, lists: &[ListRow], reflectors: &[ReflectorRow]) -> Op
     })
 }
 
-/// Gets and writes that the server answered with 5xx. For lists and watches, `refused-requests` names the client.
-pub(super) fn server_errors(row: &OtherRow) -> Option<Finding> {
-    (row.server_errors >= SERVER_ERRORS).then(|| {
+/// Gets and writes that the server answered with 5xx, as of `now`. For lists and watches, `refused-requests` names the client.
+pub(super) fn server_errors(row: &OtherRow, now: Timestamp) -> Option<Finding> {
+    let spell = row.server_errors?;
+    let last = spell.until?;
+    let is_often =
+        spell.times >= SERVER_ERRORS && spell.times.saturating_mul(100) >= row.count.saturating_mul(SERVER_ERRORS_PERCENT);
+    (is_often && last.since(spell.since) >= REFUSED_FOR).then(|| {
         let verb = row.verb.map_or("request", Verb::as_str);
-        let seen = format!("{} of {} answered with 5xx ({verb})", count(row.server_errors), counted(row.count, "request"));
+        let seen = format!("{} of {} answered with 5xx ({verb})", count(spell.times), counted(row.count, "request"));
         let found = finding(FindingKind::ServerErrors, None, row.shape.clone(), Vec::new(), seen);
-        Finding { id: format!("{}:{verb}", found.id), amount: row.server_errors, ..found }
+        let spell = if now.since(last) < REFUSED_FOR { spell.ongoing() } else { spell };
+        Finding { id: format!("{}:{verb}", found.id), amount: spell.times, spell: Some(spell), ..found }
     })
 }
 

@@ -7,6 +7,7 @@ use super::found::{Finding, finding};
 use super::unit::AmountUnit;
 use crate::exchange::Scope;
 use crate::finding_kind::FindingKind;
+use crate::http::Identity;
 use crate::observer::rows::ListRow;
 use crate::quantity::{self, bytes, counted};
 use crate::reflector::{
@@ -60,10 +61,15 @@ pub(super) fn of_reflector(row: &ReflectorRow, lists: &[ListRow], minor: Option<
         } else if generic == FindingKind::ShortWatches {
             Some(FindingKind::SilentExpired)
         } else {
-            matches!(generic, FindingKind::HotLoop | FindingKind::Poller).then_some(FindingKind::StuckReflector)
+            None
         }
     };
-    found.into_iter().filter(|one| specific(one.kind).is_none_or(|kind| !kinds.contains(&kind))).collect()
+    let lists_in_vain = kinds.iter().any(|kind| matches!(kind, FindingKind::StuckReflector | FindingKind::RefusedRequests));
+    let is_explained = |kind: FindingKind| {
+        let only_lists = matches!(kind, FindingKind::HotLoop | FindingKind::Poller);
+        (only_lists && lists_in_vain) || specific(kind).is_some_and(|kind| kinds.contains(&kind))
+    };
+    found.into_iter().filter(|one| !is_explained(one.kind)).collect()
 }
 
 /// The kind of finding that explains relists for `cause`.
@@ -94,7 +100,7 @@ pub(super) const fn explained_by(cause: RelistCause) -> Option<FindingKind> {
 fn stuck(row: &ReflectorRow, now: Timestamp) -> Option<Finding> {
     let revision = row.stuck_at.or(row.resource_version).unwrap_or_default();
     let spell = spell(row, Trouble::Stuck)?;
-    let seen = if row.state == ReflectorState::Stuck && spell.lasts() {
+    let seen = if row.state == ReflectorState::Stuck {
         let reached = row.server_revision.map_or_else(String::new, |current| format!(" (it was at {current} at the last refusal)"));
         format!("requests revision {revision} repeatedly; the server has not reached it{reached}")
     } else {
@@ -195,7 +201,10 @@ fn never_synced(row: &ReflectorRow, minor: Option<u16>, now: Timestamp) -> Optio
 
 fn refused(row: &ReflectorRow, now: Timestamp) -> Option<Finding> {
     let found = troubled(row, FindingKind::RefusedRequests, Trouble::Refused, now)?;
-    Some(Finding { advice: advice::to_refused(row.evidence.refused?.status), ..found })
+    let status = row.evidence.refused?.status;
+    let user = row.client.identity.as_ref().filter(|_| matches!(status, 401 | 403)).and_then(Identity::user_name);
+    let user = user.map(|user| format!(" (user {user})")).unwrap_or_default();
+    Some(Finding { advice: advice::to_refused(status), seen: format!("{}{user}", found.seen), ..found })
 }
 
 /// A finding about a trouble that has its evidence in [`ReflectorRow::evidence`].

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde::Serialize;
 
-use super::advice::{self, PERHAPS_LAGS};
+use super::advice::{self, END_NOT_LOGGED, PERHAPS_LAGS};
 use super::found::Finding;
 use crate::exchange::Client;
 use crate::finding_kind::FindingKind;
@@ -184,13 +184,23 @@ fn words(kind: FindingKind, parts: &Parts<'_>) -> (String, String) {
             format!("{} of {what} did not get the bookmark that ends them", counted(amount, "streaming list")),
         ),
         FindingKind::RefusedRequests => {
-            let (change, status) = advice::words_of_refused(advice, (&of, &what));
-            (change, format!("{} of {what} in a row answered {status}", counted_as(amount, "list or watch", "lists and watches")))
+            let (change, status) = advice::words_of_refused(advice, (&of, &what, clients.len() == 1));
+            (
+                change,
+                format!(
+                    "{} of {what} answered {status}, one after another",
+                    counted_as(amount, "list or watch", "lists and watches")
+                ),
+            )
         }
         FindingKind::ServerErrors => (short(advice), format!("{} of {what} answered with 5xx", counted(amount, "request"))),
         FindingKind::HotLoop => (
             format!("in {of}, pause between lists, or watch"),
             format!("{} of {what}, less than a second apart", counted(amount, "list")),
+        ),
+        FindingKind::RelistLoop if advice == END_NOT_LOGGED => (
+            format!("{} ({of})", short(advice)),
+            format!("{} of {what} after watches whose end is not logged", counted(amount, "relist")),
         ),
         FindingKind::RelistLoop => (short(advice), format!("{} of {what} by {of}", counted(amount, "needless relist"))),
         FindingKind::ShortWatches => (

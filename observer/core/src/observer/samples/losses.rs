@@ -28,7 +28,7 @@ impl Observer {
 
 /// The losses of the run, by name. Bytes, failed connections and the losses of a probe have families of their own. Data that only a
 /// snapshot omits is not lost.
-fn missed_of(missed: &Missed) -> [(MissedWord, u64); 17] {
+fn missed_of(missed: &Missed) -> [(MissedWord, u64); 18] {
     let Missed {
         bytes: _,
         gaps,
@@ -40,6 +40,7 @@ fn missed_of(missed: &Missed) -> [(MissedWord, u64); 17] {
         decoder_failures,
         bodies: _,
         log_lines,
+        log_events,
         unknown_requests,
         exchanges_dropped,
         records_dropped,
@@ -70,6 +71,7 @@ fn missed_of(missed: &Missed) -> [(MissedWord, u64); 17] {
         (MissedWord::ForgottenConnection, *connections_forgotten),
         (MissedWord::DecoderFailure, *decoder_failures),
         (MissedWord::LogLine, *log_lines),
+        (MissedWord::LogEvent, *log_events),
         (MissedWord::UnknownRequest, *unknown_requests),
         (MissedWord::Exchange, *exchanges_dropped),
         (MissedWord::Record, *records_dropped),

@@ -37,7 +37,9 @@ pub(super) fn finding(verdict: &Verdict, evidence: &Evidence<'_>) -> Option<Find
             let touched = asks_first && verdict.asks_before_ready;
             Some(refused(CACHE_NOT_READY, touched, expected, rule_of_not_ready(evidence.info.verb, touched)))
         }
-        (504 | 429, Some(refusal)) if is_too_large(refusal) => Some(too_large(verdict, refusal, asks_first)),
+        (504 | 429, Some(refusal)) if is_too_large(refusal) && has_details(refusal) => {
+            Some(too_large(verdict, refusal, asks_first))
+        }
         (410, Some(refusal)) if evidence.info.verb == Verb::List && refusal.reason == "Expired" => {
             let expected = !matches!(layer, Some(Layer::Cache | Layer::CacheConsistent));
             Some(refused(COMPACTED_IN_ETCD, true, expected, rules::REFUSED_BY_STATUS))
@@ -89,6 +91,11 @@ fn too_large(verdict: &Verdict, refusal: &Status, asks_first: bool) -> Finding {
 fn is_too_large(status: &Status) -> bool {
     status.causes.iter().any(|cause| cause.reason == "ResourceVersionTooLarge")
         || status.message.contains("Too large resource version")
+}
+
+/// Whether the details of a `Status` are known, which distinguish the layers. A log may have the message only.
+const fn has_details(status: &Status) -> bool {
+    status.retry_after_seconds.is_some() || !status.causes.is_empty()
 }
 
 fn rule_of_not_ready(verb: Verb, etcd_touched: bool) -> RuleId {

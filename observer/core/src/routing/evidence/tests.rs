@@ -132,6 +132,8 @@ fn too_large_revision_error_identifies_the_layer() {
     check("v1.34.4", at_least, refused(504, TOO_LARGE), "Rejected confirmed too-large-after-waiting");
     let in_etcd = "Rejected contradicted too-large-in-etcd, predicted Cache";
     check("v1.34.4", at_least, refused(504, TOO_LARGE_IN_ETCD), in_etcd);
+    let logged = Body::Status { reason: "Timeout", message: "Too large resource version: 900", retry: None, cause: ("", "") };
+    check("v1.18.2", at_least, refused(504, logged), "Rejected confirmed refused-before-storage");
     let limited = "GET /api/v1/pods?resourceVersion=900&resourceVersionMatch=NotOlderThan&limit=5";
     check("v1.30.4", limited, refused(504, TOO_LARGE_IN_ETCD), "Rejected confirmed too-large-in-etcd");
     check("v1.30.4", limited, refused(504, TOO_LARGE), "Rejected contradicted too-large-after-waiting, predicted Etcd");
@@ -368,7 +370,8 @@ fn weighed(verdict: &mut Verdict, line: &str, seen: Seen) -> String {
         }
         Body::Status { reason, message, retry, cause: (cause, field) } => {
             status = Status { reason: reason.to_owned(), message: message.to_owned(), retry_after_seconds: retry, ..status };
-            status.causes = vec![StatusCause { reason: cause.to_owned(), field: field.to_owned(), ..StatusCause::default() }];
+            let cause = StatusCause { reason: cause.to_owned(), field: field.to_owned(), ..StatusCause::default() };
+            status.causes.extend(Some(cause).filter(|cause| *cause != StatusCause::default()));
         }
         Body::Error { code, message } => status = Status { code, message: message.to_owned(), ..status },
         Body::InitialEventsEnd => evidence.initial_events_ended = true,

@@ -22,6 +22,8 @@ words! {
         DecoderFailure = "decoder_failure",
         /// A line of a log that was not read.
         LogLine = "log_line",
+        /// An event of a log that came too late, or had no room.
+        LogEvent = "log_event",
         /// A request whose method or path is unknown.
         UnknownRequest = "unknown_request",
         /// A request that was not followed, or not to its end.

@@ -2,19 +2,20 @@
 
 use observer_core::exchange::ClientId;
 use observer_core::observer::Snapshot;
-use observer_core::reflector::{PropagationRow, ReflectorRow};
+use observer_core::reflector::{ClientRequests, PropagationRow, ReflectorRow};
 
 use super::container::container;
 use super::finding;
 use crate::view::client::ClientPods;
+use crate::view::client_table::from_etcd;
 use crate::view::colour::Tone;
 use crate::view::inventory::{form, growth};
-use crate::view::page::clients::{identity, process_or_reason, reflectors_of};
+use crate::view::page::clients::{place, reflectors_of, row_of, user};
 use crate::view::page::column::Column;
 use crate::view::page::reflectors::{COLUMNS, cells};
 use crate::view::page::row::Cell;
 use crate::view::page::sheet::Sheet;
-use crate::view::quantity::{bytes, count, microseconds};
+use crate::view::quantity::{bytes, count, counted, counted_as, microseconds};
 
 const OWN_WRITES: &[Column] = &[
     Column::words("RESOURCE", 16),
@@ -34,19 +35,27 @@ const KEPT: &[Column] = &[
     Column::number("LIST BYTES").rank(2),
 ];
 
-/// `None` if it has no reflectors any more.
+/// `None` if it was dropped.
 pub(super) fn write(client: ClientId, snapshot: &Snapshot, sheet: &mut Sheet<'_>) -> Option<()> {
     let rows = reflectors_of(snapshot, client);
-    let first = rows.first()?;
-    let name = ClientPods::of(&snapshot.reflectors).client(client, &first.client);
+    let row = row_of(snapshot, client);
+    let of_reflectors = || rows.first().map(|first| (&first.client, first.process.as_ref()));
+    let (known, process) = row.map(|row| (&row.client, row.process.as_ref())).or_else(of_reflectors)?;
+    let name = ClientPods::of(snapshot).client(client, known);
     sheet.title(&format!("client {client} · {name}"));
-    sheet.fact("identity", Tone::Plain, &identity(first));
-    sheet.fact("process", Tone::Plain, &process_or_reason(first));
-    container(first, sheet);
-    sheet.fact("requests", Tone::Quiet, "c shows them in tab 2");
-    sheet.section("REFLECTORS   worst first; to open one, select it in tab 1");
-    let reflectors: Vec<Vec<Cell>> = rows.iter().map(|row| cells(row, &name, snapshot)).collect();
-    sheet.table("REFLECTORS", COLUMNS, &reflectors);
+    sheet.fact("identity", Tone::Plain, &user(known.identity.as_ref()));
+    let (label, place) = place(row, process);
+    sheet.fact(label, Tone::Plain, &place);
+    container(process, sheet);
+    match row {
+        Some(row) => sheet.fact("requests", Tone::Plain, &requests(&row.requests)),
+        None => sheet.fact("requests", Tone::Quiet, "c shows them in tab 2"),
+    }
+    if !rows.is_empty() {
+        sheet.section("REFLECTORS   worst first; to open one, select it in tab 1");
+        let reflectors: Vec<Vec<Cell>> = rows.iter().map(|row| cells(row, &name, snapshot)).collect();
+        sheet.table("REFLECTORS", COLUMNS, &reflectors);
+    }
     inventory(&rows, sheet);
     own_writes(client, snapshot, sheet);
     sheet.section("FINDINGS");
@@ -60,6 +69,19 @@ pub(super) fn write(client: ClientId, snapshot: &Snapshot, sheet: &mut Sheet<'_>
         finding::sentences(one, sheet);
     }
     Some(())
+}
+
+/// `156 (c shows them in tab 2): 12 lists, 3 of them from etcd, 4 watches, 15 failed; 17 s in total without the watches`.
+fn requests(requests: &ClientRequests) -> String {
+    let from_etcd = from_etcd(requests);
+    format!(
+        "{} (c shows them in tab 2): {}, {from_etcd} of them from etcd, {}, {} failed; {} in total without the watches",
+        count(requests.requests),
+        counted(requests.lists, "list"),
+        counted_as(requests.watches, "watch", "watches"),
+        count(requests.failed),
+        microseconds(requests.total_us)
+    )
 }
 
 /// The objects that the client keeps, the largest informer first.

@@ -1,14 +1,14 @@
 //! The container and the pod of a client.
 
-use observer_core::reflector::ReflectorRow;
+use observer_core::observation::Process;
 
-use crate::view::client::{container_of, pod, workload};
+use crate::view::client::{pod, workload};
 use crate::view::colour::Tone;
 use crate::view::page::sheet::Sheet;
 
 /// Writes nothing if the process is in no container of a pod.
-pub(super) fn container(row: &ReflectorRow, sheet: &mut Sheet<'_>) {
-    let Some(container) = container_of(row) else { return };
+pub(super) fn container(process: Option<&Process>, sheet: &mut Sheet<'_>) {
+    let Some(container) = process.and_then(|process| process.container.as_deref()) else { return };
     let unknown = || container.unnamed.map(|unnamed| format!("unknown: {}", unnamed.words()));
     if let Some(pod) = container.pod.as_ref().map(pod).or_else(unknown) {
         sheet.fact("pod", Tone::Plain, &pod);

@@ -10,16 +10,16 @@ use super::{finding, moments, relist};
 use crate::view::client::{ClientPods, program};
 use crate::view::colour::Tone;
 use crate::view::following;
-use crate::view::page::clients::{identity, process_or_reason};
+use crate::view::page::clients::{place, row_of, user};
 use crate::view::page::sheet::Sheet;
 use crate::view::quantity::{bytes, count, counted, counted_as, microseconds};
 use crate::view::report::state_tone;
 
 pub(super) fn write(row: &ReflectorRow, snapshot: &Snapshot, sheet: &mut Sheet<'_>) {
     let what = if row.has_watched() { "reflector" } else { "client that only lists" };
-    let client = ClientPods::of(&snapshot.reflectors).client(row.client_id, &row.client);
+    let client = ClientPods::of(snapshot).client(row.client_id, &row.client);
     sheet.title(&format!("{what} {} · {}", row.reflector, following::subject_of(&client, &row.shape)));
-    who(row, sheet);
+    who(row, snapshot, sheet);
     state(row, snapshot, sheet);
     found(row, snapshot, sheet);
     time_line(row, sheet);
@@ -30,13 +30,18 @@ pub(super) fn write(row: &ReflectorRow, snapshot: &Snapshot, sheet: &mut Sheet<'
     advice(row, snapshot, sheet);
 }
 
-fn who(row: &ReflectorRow, sheet: &mut Sheet<'_>) {
-    sheet.fact("client", Tone::Plain, &format!("{} ({}), client {}", program(&row.client), identity(row), row.client_id));
+fn who(row: &ReflectorRow, snapshot: &Snapshot, sheet: &mut Sheet<'_>) {
+    sheet.fact(
+        "client",
+        Tone::Plain,
+        &format!("{} ({}), client {}", program(&row.client), user(row.client.identity.as_ref()), row.client_id),
+    );
     if let Some(command) = &row.client.kubectl_command {
         sheet.fact("command", Tone::Plain, command);
     }
-    sheet.fact("process", Tone::Plain, &process_or_reason(row));
-    container(row, sheet);
+    let (label, place) = place(row_of(snapshot, row.client_id), row.process.as_ref());
+    sheet.fact(label, Tone::Plain, &place);
+    container(row.process.as_ref(), sheet);
     sheet.fact("requests", Tone::Plain, &format!("{}: {}", row.shape, representation(row.representation)));
     sheet.fact("client-go", Tone::Plain, &release(row));
 }

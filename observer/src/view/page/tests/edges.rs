@@ -120,7 +120,7 @@ fn empty_tables_explain_why_and_where_to_look() {
     for (key, expected) in [
         ("1", expect!["No lists or watches yet. Tab 2 shows all 1 request."]),
         ("3", expect!["No storm so far, with 0 relists. A storm is many reflectors that relist within seconds."]),
-        ("4", expect!["No lists or watches yet. Tab 2 shows all 1 request."]),
+        ("4", expect!["CLIENT  REQUESTS  FAILED  REFLECTORS  STUCK  WATCHING  RELISTS  EVENTS  BYTES"]),
         ("5", expect!["No findings so far, among 1 request. Tab 1 shows the clients that list and watch."]),
     ] {
         press(&mut page, key);
