@@ -12,6 +12,7 @@ use observer_core::capture::{FileEnd, Writer};
 use observer_core::observation::{ConnectionId, ConnectionObservation, Observation, Subject, UpstreamName};
 use observer_core::time::Timestamp;
 use observer_tests::{output_within, watchtap};
+use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
 
 /// A longer wait counts as a hang.
@@ -361,4 +362,25 @@ fn watch_that_the_server_closed_by_force_is_named_from_its_log() {
     ] {
         assert!(text.contains(line), "{line}: {text}");
     }
+}
+
+/// As `kubectl logs -f POD | watchtap read -`: Ctrl-C ends both, and the report has what came until then.
+#[test]
+fn interrupt_ends_reading_with_the_report() {
+    let mut command = watchtap().unwrap();
+    command.args(["read", "--format", "json", "-"]).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut child = command.spawn().unwrap();
+    let mut stdin = child.stdin.take().unwrap();
+    let text = audit_log().join("\n") + "\n";
+    // More than a pipe holds, so watchtap is reading.
+    let times = (1 << 20) / text.len();
+    stdin.write_all(text.repeat(times).as_bytes()).unwrap();
+    kill_process(Pid::from_child(&child), Signal::INT).unwrap();
+    drop(stdin);
+    let output = child.wait_with_output().unwrap();
+    assert_eq!(output.status.code(), Some(3), "{output:?}");
+    let report: Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert!(report["totals"]["requests"].as_u64() > Some(0));
+    let notes = report["notes"].as_array().unwrap();
+    assert!(notes.contains(&json!("interrupted: the rest of the logs was not read")), "{notes:?}");
 }

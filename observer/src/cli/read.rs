@@ -3,6 +3,7 @@
 use std::io;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use anyhow::{Context, Result, bail};
@@ -27,6 +28,7 @@ use crate::memory_budget::MemoryBudget;
 use crate::pipeline::{EventSink, SeriesReader, SeriesSource};
 use crate::printable::{Printable, print_error, print_message};
 use crate::session::DescriptorLimit;
+use crate::signals::Interrupt;
 use crate::view::{
     Run, RunLog, comparison_json, comparison_markdown, comparison_text, count, log_lines, log_notes, report_json, report_markdown,
     report_text,
@@ -74,7 +76,7 @@ EXIT CODES:
   0  everything was read
   1  nothing could be read, or the report could not be written
   2  usage error
-  3  parts of the capture are missing; or a log was read only in part, or lines of it were not understood, or came too late to be
+  3  parts of the capture are missing; or a log was read only in part (also after Ctrl-C), or lines of it were not understood, or came too late to be
      put in order, or had no room in --max-memory; or --events could not be written")]
 pub(super) struct Read {
     /// The files of one capture, or logs; - is stdin
@@ -289,6 +291,7 @@ impl<'o> Replaying<'o> {
             print_message(in_words(file, lost));
         }
         let extent = beside.finish(&mut |one| self.observe(Duration::ZERO, one))?;
+        self.note_missed(extent.missed());
         self.notes.extend(log_notes(&RunLog { extent: extent.clone(), zone }));
         Ok(self.end(lost.is_empty() && extent.is_complete(), None))
     }
@@ -308,11 +311,17 @@ impl<'o> Replaying<'o> {
             }
             self.answer_metrics();
         };
-        let (extent, failed) = logs.replay_ahead(replay, &mut each)?;
+        let interrupt = Interrupt::listen().context("cannot listen for signals")?;
+        let (extent, failed) = logs.replay_ahead(replay, interrupt.noted(), &mut each)?;
         progress.end();
+        let is_interrupted = interrupt.noted().load(Ordering::SeqCst);
+        drop(interrupt);
+        if is_interrupted {
+            self.notes.push("interrupted: the rest of the logs was not read".to_owned());
+        }
         let is_complete = read_logs::is_complete(files, &extent, &failed)?;
         failed.iter().for_each(read_logs::warn_of);
-        Ok(self.end(is_complete, Some(extent)))
+        Ok(self.end(is_complete && !is_interrupted, Some(extent)))
     }
 
     /// Answers readers of metrics while nothing is observed.
@@ -339,17 +348,14 @@ impl<'o> Replaying<'o> {
         self.give_up(written);
     }
 
-    /// Notes how many lines of the logs were not read so far.
-    pub(super) fn note_lines_not_read(&mut self, lines: u64) {
-        if lines != self.observer.missed().log_lines {
-            let subject = Subject::Run(RunObservation::LinesNotRead { lines });
-            self.pass(Observation { at: self.observer.now(), subject });
-        }
+    /// Notes the parts of the logs that the observations lack so far.
+    pub(super) fn note_missed(&mut self, missed: RunObservation) {
+        self.pass(Observation { at: self.observer.now(), subject: Subject::Run(missed) });
     }
 
     pub(super) fn end(mut self, is_complete: bool, log: Option<LogExtent>) -> Replayed {
         if let Some(extent) = &log {
-            self.note_lines_not_read(extent.lines_not_read());
+            self.note_missed(extent.missed());
         }
         let flushed = self.events.as_mut().map_or(Ok(()), Events::flush);
         self.give_up(flushed);

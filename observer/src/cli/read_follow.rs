@@ -69,7 +69,7 @@ pub(super) fn follow(
             let until = if is_quiet { reached } else { reached.minus(HELD) };
             replay.pass_on(until, &mut |observation| each(&mut replaying, observation));
         }
-        replaying.note_lines_not_read(replay.lines_not_read());
+        replaying.note_missed(replay.missed());
         if has_page {
             publisher.note_change();
             publisher.publish_if_due(&replaying.observer);

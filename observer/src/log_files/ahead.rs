@@ -1,6 +1,7 @@
 //! Reads logs on a thread of its own, ahead of the one that takes the observations.
 
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::ops::ControlFlow;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
 use std::time::Duration;
 use std::{io, mem, panic, thread};
@@ -31,11 +32,12 @@ pub enum AheadError {
 
 impl LogFiles {
     /// Reads all lines, and calls `each` with every batch of observations, in order of time. `each` also gets the number of bytes
-    /// read so far, and is called several times a second, perhaps without observations. Returns the errors of logs that could be
-    /// read only in part, too.
+    /// read so far, and is called several times a second, perhaps without observations. Reading is broken off once `is_over`. Returns
+    /// the errors of logs that could be read only in part, too.
     pub fn replay_ahead(
         self,
         mut replay: LogReplay,
+        is_over: &AtomicBool,
         each: &mut dyn FnMut(Vec<Observation>, u64),
     ) -> Result<(LogExtent, Vec<LogError>), AheadError> {
         let bytes = AtomicU64::new(0);
@@ -44,7 +46,10 @@ impl LogFiles {
             let (sender, batches) = sync_channel(MOST_WAITING);
             let read = || {
                 let mut outlet = Outlet { sender, batch: Vec::new() };
-                let progress = &mut |read| bytes.store(read, Ordering::Relaxed);
+                let progress = &mut |read| {
+                    bytes.store(read, Ordering::Relaxed);
+                    if is_over.load(Ordering::Relaxed) { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+                };
                 let result = self.replay(&mut replay, &mut |observation| outlet.take(observation), progress);
                 outlet.flush();
                 result.map(|failed| (replay.extent(), failed))
@@ -113,9 +118,9 @@ mod tests {
         fs::write(&path, &text).unwrap();
         let files = || LogFiles::of(vec![InputFile::open(&path).unwrap()], LogZone::default());
         let (mut replay, mut alone, mut ahead, mut read) = (LogReplay::default(), Vec::new(), Vec::new(), 0);
-        files().replay(&mut replay, &mut |observation| alone.push(observation), &mut |_| {}).unwrap();
+        files().replay(&mut replay, &mut |observation| alone.push(observation), &mut |_| ControlFlow::Continue(())).unwrap();
         let (extent, failed) = files()
-            .replay_ahead(LogReplay::default(), &mut |batch, bytes| {
+            .replay_ahead(LogReplay::default(), &AtomicBool::new(false), &mut |batch, bytes| {
                 assert!(batch.len() <= BATCH);
                 ahead.extend(batch);
                 read = bytes;
@@ -126,12 +131,22 @@ mod tests {
     }
 
     #[test]
+    fn reading_that_is_over_stops_after_a_line() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("log");
+        fs::write(&path, "{}\n".repeat(1_000)).unwrap();
+        let files = LogFiles::of(vec![InputFile::open(&path).unwrap()], LogZone::default());
+        let (extent, failed) = files.replay_ahead(LogReplay::default(), &AtomicBool::new(true), &mut |_, _| {}).unwrap();
+        assert_eq!((extent.not_understood, failed.len()), (1, 0));
+    }
+
+    #[test]
     fn errors_of_reading_are_returned_with_the_extent() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("log.gz");
         fs::write(&path, [0x1f, 0x8b, 8, 0, 1]).unwrap();
         let files = LogFiles::of(vec![InputFile::open(&path).unwrap()], LogZone::default());
-        let (extent, failed) = files.replay_ahead(LogReplay::default(), &mut |_, _| {}).unwrap();
+        let (extent, failed) = files.replay_ahead(LogReplay::default(), &AtomicBool::new(false), &mut |_, _| {}).unwrap();
         assert_eq!((extent, failed.len()), (LogExtent::default(), 1));
         assert!(failed[0].to_string().contains("log.gz"), "{failed:?}");
     }

@@ -1,6 +1,7 @@
 //! Reads several logs at once, each as far as the others.
 
 use std::collections::BTreeSet;
+use std::ops::ControlFlow;
 use std::time::SystemTime;
 
 use observer_core::logs::{LogClock, LogReplay};
@@ -56,12 +57,12 @@ impl LogFiles {
     }
 
     /// Reads all lines, and calls `each` with every observation, in order of time. `progress` is called with the number of bytes
-    /// read. Returns the errors of logs that could be read only in part.
+    /// read, and may break it off. Returns the errors of logs that could be read only in part.
     pub fn replay(
         self,
         replay: &mut LogReplay,
         each: &mut dyn FnMut(Observation),
-        progress: &mut dyn FnMut(u64),
+        progress: &mut dyn FnMut(u64) -> ControlFlow<()>,
     ) -> Result<Vec<LogError>, LogError> {
         let mut logs = self.begin(replay)?;
         let (mut bytes, mut failed) = (0_u64, Vec::new());
@@ -69,7 +70,9 @@ impl LogFiles {
             match logs.next(replay, each) {
                 Ok(Some(read)) => {
                     bytes = bytes.saturating_add(read as u64);
-                    progress(bytes);
+                    if progress(bytes).is_break() {
+                        break;
+                    }
                 }
                 Ok(None) => break,
                 Err(error) => failed.push(error),
@@ -180,7 +183,7 @@ mod tests {
         };
         let files = LogFiles::of(logs.iter().enumerate().map(file).collect(), LogZone::default());
         let (mut replay, mut observed) = (LogReplay::within(records, usize::MAX), Vec::new());
-        files.replay(&mut replay, &mut |observation| observed.push(observation.at), &mut |_| {}).unwrap();
+        files.replay(&mut replay, &mut |observation| observed.push(observation.at), &mut |_| ControlFlow::Continue(())).unwrap();
         let extent = replay.extent();
         assert_eq!(extent.requests, logs.iter().map(|log| log.len() as u64).sum::<u64>());
         assert_eq!(extent.late == 0, observed.is_sorted());
@@ -215,7 +218,9 @@ mod tests {
         let torn = opened(&folder.path().join("torn.gz"), &packed[..packed.len() / 2]);
         let complete = opened(&folder.path().join("complete"), text(0..300).as_bytes());
         let mut replay = LogReplay::default();
-        let failed = LogFiles::of(vec![torn, complete], LogZone::default()).replay(&mut replay, &mut |_| {}, &mut |_| {}).unwrap();
+        let failed = LogFiles::of(vec![torn, complete], LogZone::default())
+            .replay(&mut replay, &mut |_| {}, &mut |_| ControlFlow::Continue(()))
+            .unwrap();
         let failed: Vec<String> = failed.iter().map(ToString::to_string).collect();
         assert!(matches!(failed.as_slice(), [error] if error.contains("torn.gz")), "{failed:?}");
         let extent = replay.extent();
