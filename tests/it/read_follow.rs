@@ -162,6 +162,7 @@ fn terminal_shows_the_page_and_then_the_report() {
     let modes = seat.screen.modes().unwrap();
     let mut watchtap = seat.start(&["read", "--follow", log.to_str().unwrap()]);
     seat.screen.wait_for("1 Reflectors").unwrap();
+    seat.screen.wait_for("log until 00:00:01").unwrap();
     seat.screen.press("2").unwrap();
     seat.screen.wait_for("pods").unwrap();
     seat.screen.press("q").unwrap();

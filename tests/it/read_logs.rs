@@ -382,5 +382,34 @@ fn interrupt_ends_reading_with_the_report() {
     let report: Value = serde_json::from_slice(&output.stdout).unwrap();
     assert!(report["totals"]["requests"].as_u64() > Some(0));
     let notes = report["notes"].as_array().unwrap();
-    assert!(notes.contains(&json!("interrupted: the rest of the logs was not read")), "{notes:?}");
+    assert!(notes.contains(&json!("interrupted: the rest of - was not read")), "{notes:?}");
+}
+
+#[test]
+fn reader_of_the_report_may_stop_early() {
+    let mut command = watchtap().unwrap();
+    command.args(["read", "-"]).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut child = command.spawn().unwrap();
+    drop(child.stdout.take());
+    child.stdin.take().unwrap().write_all(audit_log().join("\n").as_bytes()).unwrap();
+    let output = child.wait_with_output().unwrap();
+    assert_eq!((output.status.code(), output.stderr.as_slice()), (Some(0), b"".as_slice()), "{output:?}");
+}
+
+/// A comparison needs both runs.
+#[test]
+fn interrupted_comparison_is_an_error() {
+    let folder = tempfile::tempdir().unwrap();
+    let before = written(folder.path(), "before.log", audit_log().join("\n"));
+    let mut command = watchtap().unwrap();
+    command.args(["read", "-", "--against", &before]).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut child = command.spawn().unwrap();
+    let mut stdin = child.stdin.take().unwrap();
+    let text = audit_log().join("\n") + "\n";
+    stdin.write_all(text.repeat((1 << 20) / text.len()).as_bytes()).unwrap();
+    kill_process(Pid::from_child(&child), Signal::INT).unwrap();
+    drop(stdin);
+    let output = child.wait_with_output().unwrap();
+    assert_eq!(output.status.code(), Some(1), "{output:?}");
+    assert!(String::from_utf8_lossy(&output.stderr).contains("so there is no comparison"), "{output:?}");
 }

@@ -3,7 +3,6 @@
 use std::io;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
-use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use anyhow::{Context, Result, bail};
@@ -19,7 +18,7 @@ use super::flags::{ByteSize, LogZoneFlags, MetricsFlags, Otherwise, ProfileFlags
 use super::output::{Events, ReportFormat};
 use super::read_beside::Beside;
 use super::read_follow;
-use super::read_logs::{self, Inputs, ReadProgress};
+use super::read_logs::{self, Inputs, ReadProgress, WaitForLine};
 use super::same_file;
 use crate::capture::{Due, Pace, Recording};
 use crate::input_file::is_stdin;
@@ -146,20 +145,26 @@ impl Read {
         if let Some(metrics) = &metrics {
             metrics.note_started();
         }
+        let mut interrupt = None;
         let mut after = if self.follow {
             self.followed(&report, &mut events, &mut source)?
         } else {
-            self.replayed(&self.files, pace, &mut events, &mut source)?
+            self.replayed(&self.files, pace, &mut interrupt, &mut events, &mut source)?
         };
         after.snapshot = after.snapshot.without_findings(report.mute());
         if self.against.is_empty() {
+            drop(interrupt);
             let text = self.report_of(&after, &report)?;
             report.write(&text)?;
             return Ok(after.is_complete);
         }
         // The metrics are those of the first replay, and end with it.
         drop(source);
-        let mut before = self.replayed(&self.against, Pace::AtOnce, &mut None, &mut SeriesReader::begin(&[]).1)?;
+        if interrupt.as_ref().is_some_and(Interrupt::is_noted) {
+            bail!("interrupted: {} was not read, so there is no comparison", names(&self.against));
+        }
+        let mut before = self.replayed(&self.against, Pace::AtOnce, &mut interrupt, &mut None, &mut SeriesReader::begin(&[]).1)?;
+        drop(interrupt);
         before.snapshot = before.snapshot.without_findings(report.mute());
         let text = self.comparison_of(&before, &after, &report)?;
         report.write(&text)?;
@@ -173,7 +178,15 @@ impl Read {
         read_follow::follow(replaying, &self.files, self.zone, profile, with_page.then(|| report.mute()))
     }
 
-    fn replayed(&self, files: &[PathBuf], pace: Pace, events: &mut Option<Events>, series: &mut SeriesSource) -> Result<Replayed> {
+    /// Replays captures or logs. `interrupt` is set once logs are read, which Ctrl-C ends with the report.
+    fn replayed(
+        &self,
+        files: &[PathBuf],
+        pace: Pace,
+        interrupt: &mut Option<Interrupt>,
+        events: &mut Option<Events>,
+        series: &mut SeriesSource,
+    ) -> Result<Replayed> {
         let inputs = Inputs::open(files)?;
         let memory = if matches!(inputs, Inputs::Capture(_)) { OF_CAPTURES } else { OF_LOGS };
         let replaying = Replaying::new(self.limits(memory), pace, events, series);
@@ -193,7 +206,11 @@ impl Read {
             }
             Inputs::Logs(logs) => {
                 let logs = LogFiles::of(logs, self.zone.zone());
-                replaying.logs(logs, files, self.profile.overrides().over(ServerProfile::default()))
+                let interrupt = match interrupt {
+                    Some(listening) => listening,
+                    None => interrupt.insert(Interrupt::listen().context("cannot listen for signals")?),
+                };
+                replaying.logs(logs, files, self.profile.overrides().over(ServerProfile::default()), interrupt)
             }
         }
     }
@@ -296,12 +313,14 @@ impl<'o> Replaying<'o> {
         Ok(self.end(lost.is_empty() && extent.is_complete(), None))
     }
 
-    fn logs(mut self, logs: LogFiles, files: &[PathBuf], profile: ServerProfile) -> Result<Replayed> {
+    fn logs(mut self, logs: LogFiles, files: &[PathBuf], profile: ServerProfile, interrupt: &Interrupt) -> Result<Replayed> {
         let replay = profile.version.iter().fold(LogReplay::default(), LogReplay::with_version);
         let mut progress = ReadProgress::of(logs.bytes());
+        let mut waiting = WaitForLine::default();
         let mut profile = Some(Box::new(profile));
         let mut each = |batch: Vec<Observation>, bytes| {
             progress.note(bytes);
+            waiting.note(interrupt);
             if let Some((first, profile)) = batch.first().and_then(|first| Some((first, profile.take()?))) {
                 let subject = Subject::Upstream(UpstreamName::default(), UpstreamObservation::Profile { profile });
                 self.pass(Observation { at: first.at, subject });
@@ -311,13 +330,11 @@ impl<'o> Replaying<'o> {
             }
             self.answer_metrics();
         };
-        let interrupt = Interrupt::listen().context("cannot listen for signals")?;
         let (extent, failed) = logs.replay_ahead(replay, interrupt.noted(), &mut each)?;
         progress.end();
-        let is_interrupted = interrupt.noted().load(Ordering::SeqCst);
-        drop(interrupt);
+        let is_interrupted = interrupt.is_noted();
         if is_interrupted {
-            self.notes.push("interrupted: the rest of the logs was not read".to_owned());
+            self.notes.push(format!("interrupted: the rest of {} was not read", names(files)));
         }
         let is_complete = read_logs::is_complete(files, &extent, &failed)?;
         failed.iter().for_each(read_logs::warn_of);

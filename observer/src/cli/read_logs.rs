@@ -11,6 +11,7 @@ use crate::capture::Recording;
 use crate::input_file::{Content, InputFile, is_stdin};
 use crate::log_files::LogError;
 use crate::printable::print_message;
+use crate::signals::Interrupt;
 use crate::view::{count, length, recognised_lines};
 
 /// The files of a command line.
@@ -117,6 +118,25 @@ impl ReadProgress {
     /// Clears the line.
     pub(super) fn end(&mut self) {
         self.line.end();
+    }
+}
+
+/// Explains to a user who has pressed Ctrl-C why reading has not ended: it waits for the next line of a pipe.
+#[derive(Debug, Default)]
+pub(super) struct WaitForLine {
+    since: Option<Instant>,
+    is_announced: bool,
+}
+
+impl WaitForLine {
+    /// Notes that reading has not ended.
+    pub(super) fn note(&mut self, interrupt: &Interrupt) {
+        /// Longer than the present line takes.
+        const AFTER: Duration = Duration::from_millis(500);
+        if interrupt.is_noted() && self.since.get_or_insert_with(Instant::now).elapsed() >= AFTER && !self.is_announced {
+            self.is_announced = true;
+            print_message("reading ends with the next line; Ctrl-C again ends it at once, without a report");
+        }
     }
 }
 

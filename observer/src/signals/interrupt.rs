@@ -26,6 +26,11 @@ impl Interrupt {
         Ok(Self(noted))
     }
 
+    /// Whether the first SIGINT has come.
+    pub(crate) fn is_noted(&self) -> bool {
+        self.0.load(Ordering::SeqCst)
+    }
+
     /// Becomes true with the first SIGINT.
     pub(crate) fn noted(&self) -> &AtomicBool {
         &self.0

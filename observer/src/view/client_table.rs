@@ -34,7 +34,7 @@ pub(super) fn clients(snapshot: &Snapshot, pods: &ClientPods, is_log: bool, colo
     let alike: Vec<bool> = names.iter().map(|name| names.iter().filter(|other| *other == name).count() > 1).collect();
     for ((name, place), is_alike) in names.iter_mut().zip(places).zip(alike) {
         if let Some(place) = place.filter(|_| is_alike) {
-            name.push_str(&format!(" {place}"));
+            name.extend([" ", &place]);
         }
     }
     for (row, name) in shown().zip(names) {

@@ -83,11 +83,12 @@ pub(super) fn details(snapshot: &Snapshot) -> Vec<(Tone, String)> {
         lines.push((Tone::Plain, cut(&format!("{}. {}: {}", index + 1, problem.kind, problem_line(problem)))));
         let shown = findings.get(..MAX_FINDINGS).unwrap_or(&findings);
         for alike in shown.chunk_by(|one, other| one.advice == other.advice) {
-            // The identifier is for --mute, so it is never cut.
+            // The times and the identifier, which is for --mute, are never cut.
             let line = |finding: &&Finding| {
                 let id = format!(" [{}]", finding.id);
-                let seen = format!("   · {}{}", following::seen(finding), times(finding));
-                cut_to(MAX_LINE.saturating_sub(id.chars().count()), &seen) + &id
+                let rest = times(finding) + &id;
+                let seen = format!("   · {}", following::seen(finding));
+                cut_to(MAX_LINE.saturating_sub(rest.chars().count()), &seen) + &rest
             };
             lines.extend(alike.iter().map(|finding| (Tone::Plain, line(finding))));
             lines.extend(alike.first().map(|finding| (Tone::Plain, format!("     advice: {}", finding.advice))));

@@ -103,6 +103,7 @@ impl LogExtent {
     /// The parts of the logs that the observations lack.
     pub const fn missed(&self) -> RunObservation {
         let lines = self.not_understood.saturating_add(self.too_long).saturating_add(self.cut);
-        RunObservation::LogsMissed { lines, events: self.late.saturating_add(self.given_up) }
+        let late = self.late.saturating_add(self.given_up);
+        RunObservation::LogsMissed { lines, events: late.saturating_add(self.without_time).saturating_add(self.unpaired) }
     }
 }

@@ -313,7 +313,7 @@ pub enum RunObservation {
     LogsMissed {
         /// Lines so far that were not read.
         lines: u64,
-        /// Events so far that came too late, or had no room.
+        /// Events so far that have no time or no request, came too late, or had no room.
         events: u64,
     },
     /// Time passed.

@@ -2,7 +2,7 @@
 
 use super::finding::{Finding, Known, find};
 use super::observe::Observer;
-use super::rows::{ListRow, OtherRow};
+use super::rows::ListRow;
 use crate::reflector::{AtShutdown, ReflectorRow};
 
 impl Observer {
@@ -19,11 +19,21 @@ impl Observer {
     }
 
     /// The findings in these rows.
-    pub(super) fn findings(&self, reflectors: &[ReflectorRow], lists: &[ListRow], others: &[OtherRow]) -> Vec<Finding> {
+    pub(super) fn findings(&self, reflectors: &[ReflectorRow], lists: &[ListRow]) -> Vec<Finding> {
         let limits = self.following.rate_limits();
         let at = self.at_shutdown.as_ref().map_or(self.now(), AtShutdown::at);
         let gets = self.following.get_pollers(at);
         let storms = self.following.storms(self.limits.rows);
-        find(&Known { reflectors, at, lists, others, limits: &limits, gets: &gets, storms: &storms, upstreams: &self.upstreams })
+        let errors = self.server_errors.rows(at);
+        find(&Known {
+            reflectors,
+            at,
+            lists,
+            errors: &errors,
+            limits: &limits,
+            gets: &gets,
+            storms: &storms,
+            upstreams: &self.upstreams,
+        })
     }
 }

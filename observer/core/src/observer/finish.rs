@@ -27,6 +27,7 @@ impl Observer {
         self.series.end(&mut exchange);
         self.open_memory.remove(exchange.counted_memory);
         self.totals.add(&exchange);
+        self.server_errors.add(&exchange, || self.upstreams.known_of(&exchange.upstream, None).0);
         if self.scopes.learn(&exchange) {
             self.tables.clarify(&self.scopes);
         }

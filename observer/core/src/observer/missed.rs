@@ -51,7 +51,7 @@ pub struct Missed {
     /// Lines of logs that were not understood, were too long, or were cut.
     #[serde(skip_serializing_if = "crate::left_out::is_zero")]
     pub log_lines: u64,
-    /// Events of logs that came too late to be put in order, or whose request was given up for lack of room.
+    /// Events of logs that have no time or no request, that came too late to be put in order, or that had no room.
     #[serde(skip_serializing_if = "crate::left_out::is_zero")]
     pub log_events: u64,
     /// Requests whose method or path is unknown.

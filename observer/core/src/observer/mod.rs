@@ -30,6 +30,7 @@ mod rows;
 mod samples;
 mod scopes;
 mod server_ends;
+mod server_errors;
 mod server_facts;
 mod snapshot;
 mod tables;

@@ -13,6 +13,7 @@ use super::recent::Recent;
 use super::record::RequestRecord;
 use super::records::Records;
 use super::scopes::Scopes;
+use super::server_errors::ErrorTable;
 use super::snapshot::{Snapshot, Totals};
 use super::tables::Tables;
 use super::upstreams::Upstreams;
@@ -43,6 +44,7 @@ pub struct Observer {
     pub(super) finished: Records,
     pub(super) tables: Tables,
     pub(super) scopes: Scopes,
+    pub(super) server_errors: ErrorTable,
     pub(super) following: Following,
     recent: Recent,
     pub(super) totals: Totals,
@@ -71,6 +73,7 @@ impl Observer {
             finished: Records::new(&limits),
             tables: Tables::new(&limits),
             scopes: Scopes::new(&limits),
+            server_errors: ErrorTable::default(),
             following: Following::new(&limits),
             recent: Recent::new(),
             totals: Totals::default(),
@@ -150,8 +153,7 @@ impl Observer {
         let (requests, open_not_shown) = self.finished.with(self.open.values().map(Box::as_ref), &self.limits);
         let reflectors = self.rows();
         let lists = self.tables.lists();
-        let others = self.tables.others();
-        let findings = self.findings(&reflectors, &lists, &others);
+        let findings = self.findings(&reflectors, &lists);
         let exposure = Exposure::of(&reflectors, self.limits.rows);
         let inventory = Inventory::of_all(&reflectors, self.limits.rows);
         let (clients, clients_not_shown) = self.following.clients(self.limits.rows);
@@ -172,7 +174,7 @@ impl Observer {
             exposure,
             lists,
             watches: self.tables.watches(open_watches, self.now, &self.scopes),
-            others,
+            others: self.tables.others(),
             clients,
             storms: self.following.storms(self.limits.rows),
             reflectors,

@@ -6,7 +6,6 @@ use super::record::VerdictRecord;
 use crate::exchange::Shape;
 use crate::k8s::Verb;
 use crate::quantity::Amount;
-use crate::reflector::Spell;
 
 /// Finished lists of one shape that were answered by one rule.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -95,9 +94,6 @@ pub struct OtherRow {
     pub count: u64,
     /// Requests that were answered with 4xx or 5xx.
     pub failed: u64,
-    /// Requests among them that the server itself answered with 5xx, with the times of the first and the last answer.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub server_errors: Option<Spell>,
     /// Bytes of all response bodies.
     pub bytes: Amount,
     /// Median time to the end, in microseconds (two significant digits).

@@ -11,7 +11,6 @@ use super::scopes::Scopes;
 use crate::exchange::{Exchange, MemoryUse, Scope, Shape, ending};
 use crate::k8s::Verb;
 use crate::quantity::Amount;
-use crate::reflector::Spell;
 use crate::routing::{Certainty, Fallback, Layer, ProofId, ServedFrom, rules};
 use crate::thresholds::{LIMITS_IGNORED, WAIT_FOR_CACHE};
 use crate::time::{Latency, Timestamp, microseconds};
@@ -40,8 +39,6 @@ struct Row {
     missed_bytes: u64,
     count: u64,
     failed: u64,
-    /// The answers with 5xx for which the server itself is responsible.
-    server_errors: Option<Spell>,
     items: Amount,
     bytes: Amount,
     ignored_limit: u64,
@@ -203,13 +200,6 @@ fn waited_for_cache(exchange: &Exchange) -> bool {
     falls_back && !exchange.has_failed() && waited.is_some_and(|waited| waited >= WAIT_FOR_CACHE)
 }
 
-/// Whether the server itself failed. Extension servers, kubelets and pods answer some requests, and health checks fail on purpose.
-fn is_server_error(exchange: &Exchange) -> bool {
-    let is_passed_on = exchange.verdict.as_ref().is_some_and(|verdict| verdict.served_from == ServedFrom::Proxied);
-    let is_own = exchange.request.resource().is_some() && !is_passed_on && !exchange.request.is_long_running();
-    is_own && exchange.status_code().is_some_and(|status| status >= 500)
-}
-
 impl Row {
     fn new(exchange: &Exchange) -> Self {
         Self {
@@ -220,7 +210,6 @@ impl Row {
             missed_bytes: 0,
             count: 0,
             failed: 0,
-            server_errors: None,
             items: Amount::ZERO,
             bytes: Amount::ZERO,
             ignored_limit: 0,
@@ -242,10 +231,6 @@ impl Row {
         self.etcd_reads_vary |= self.verdict.as_ref().is_some_and(reads);
         self.weaken(exchange.verdict.as_ref().map(|verdict| (verdict.proof, verdict.certainty)));
         self.failed = self.failed.saturating_add(u64::from(exchange.has_failed()));
-        if let Some((at, _)) = exchange.response.as_ref().filter(|_| is_server_error(exchange)) {
-            let one = Spell::of_moments(1, *at, *at);
-            self.server_errors = Some(self.server_errors.map_or(one, |spell| spell.and(one)));
-        }
         self.items = self.items.saturating_add(exchange.amount(exchange.items));
         self.bytes = self.bytes.saturating_add(exchange.amount(exchange.response_bytes));
         self.ignored_limit = self.ignored_limit.saturating_add(u64::from(ignores_limit(exchange)));
@@ -284,7 +269,6 @@ impl Row {
         ] {
             *own = own.saturating_add(more);
         }
-        self.server_errors = self.server_errors.into_iter().chain(other.server_errors).reduce(Spell::and);
         self.first_byte.merge(&other.first_byte);
         self.total.merge(&other.total);
         self.open_time = self.open_time.saturating_add(other.open_time);
@@ -360,7 +344,6 @@ impl Row {
             etcd_reads_vary: self.etcd_reads_vary,
             count: self.count,
             failed: self.failed,
-            server_errors: self.server_errors,
             bytes: self.bytes,
             total_us: self.total.median_us().unwrap_or_default(),
         }

@@ -10,7 +10,7 @@ use super::state::Reflector;
 use crate::exchange::Exchange;
 use crate::k8s::ResourceVersion;
 use crate::routing::Verdict;
-use crate::thresholds::{REFUSALS, REFUSED_FOR, REFUSED_WITHIN};
+use crate::thresholds::{REFUSALS, REFUSED_FOR, REFUSED_WITHIN, VERY_SHORT_WATCH};
 use crate::time::Timestamp;
 
 /// Consecutive lists, or watches, that the server refused, with one status or with several of 5xx.
@@ -29,12 +29,15 @@ pub struct Refusals {
     pub last: Timestamp,
 }
 
-/// The present series of lists and of watches, and the last series that was reported.
+/// The present series of lists and of watches, and the last series of each that was reported.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Refused {
     lists: Option<Refusals>,
     watches: Option<Refusals>,
-    pub reported: Option<Refusals>,
+    /// Whether the last refusal was that of a streaming list. The client then tries a plain list at once.
+    after_streaming_list: bool,
+    reported_lists: Option<Refusals>,
+    reported_watches: Option<Refusals>,
 }
 
 impl Refusals {
@@ -53,6 +56,11 @@ impl Refused {
         if of_watches { &mut self.watches } else { &mut self.lists }
     }
 
+    /// The last series that was reported. A client without a list has the worse trouble.
+    pub(super) fn reported(&self) -> Option<Refusals> {
+        self.reported_lists.or(self.reported_watches)
+    }
+
     fn is_trouble(&self) -> bool {
         [self.lists, self.watches].into_iter().flatten().any(Refusals::is_trouble)
     }
@@ -69,21 +77,29 @@ impl Reflector {
         if self.refused.series(are_watches).is_some_and(|refusals| !refusals.is_continued_by(status, at)) {
             self.end_refusals(exchange, at, emit);
         }
+        let mut after_streaming_list = self.refused.after_streaming_list;
         let first = Refusals { are_watches, status, times: 0, since: at, last: at };
         let refusals = self.refused.series(are_watches).get_or_insert(first);
-        (refusals.status, refusals.last, refusals.times) = (status, at, refusals.times.saturating_add(1));
+        let is_streaming_list = exchange.request.options.begins_with_state();
+        let is_next_try = std::mem::replace(&mut after_streaming_list, is_streaming_list) && !is_streaming_list;
+        let times = refusals.times.saturating_add(u64::from(!(is_next_try && at.since(refusals.last) < VERY_SHORT_WATCH)));
+        (refusals.status, refusals.last, refusals.times) = (status, at, times);
         let refusals = *refusals;
+        self.refused.after_streaming_list = after_streaming_list;
         if refusals.is_trouble() {
-            self.refused.reported = Some(refusals);
+            let reported = if are_watches { &mut self.refused.reported_watches } else { &mut self.refused.reported_lists };
+            *reported = Some(refusals);
             self.begin_trouble(Trouble::Refused, refusals.since, at, emit);
         }
     }
 
     /// Ends the series of refused lists, or of refused watches, because the server answers such a request.
     pub(super) fn end_refusals(&mut self, exchange: &Exchange, at: Timestamp, emit: &mut dyn FnMut(ReflectorEvent)) {
-        let ended = self.refused.series(is_plain_watch(exchange)).take();
-        if ended.is_some_and(Refusals::is_trouble) && !self.refused.is_trouble() {
-            self.end_trouble(Trouble::Refused, at, emit);
+        let Some(ended) = self.refused.series(is_plain_watch(exchange)).take() else { return };
+        if ended.is_trouble() && !self.refused.is_trouble() {
+            // A client that tries again much later had given up.
+            let end = if at.since(ended.last) > REFUSED_WITHIN { ended.last } else { at };
+            self.end_trouble(Trouble::Refused, end, emit);
         }
     }
 }
@@ -101,6 +117,7 @@ fn is_explained(exchange: &Exchange, status: u16) -> bool {
     let is_of_unready_cache = exchange.verdict.as_ref().is_some_and(Verdict::is_refused_by_unready_cache);
     // Without its message, the refusal of a revision that the server has not reached cannot be distinguished.
     let names_revision = matches!(options.resource_version, ResourceVersion::At(_));
-    let may_be_too_large = status == 504 && names_revision && exchange.status.is_none();
+    let without_message = exchange.status.as_ref().is_none_or(|status| status.message.is_empty());
+    let may_be_too_large = status == 504 && names_revision && !options.watch && without_message;
     is_streaming_list || is_of_unready_cache || may_be_too_large || is_of_one_command(&exchange.request)
 }

@@ -314,7 +314,7 @@ impl Reflector {
         for (trouble, last) in [
             (Trouble::ExpiredLoop, futile(FutileEnd::Expired)),
             (Trouble::SilentExpired, futile(FutileEnd::Empty)),
-            (Trouble::Refused, self.refused.reported.map(|refusals| refusals.last)),
+            (Trouble::Refused, self.refused.reported().map(|refusals| refusals.last)),
         ] {
             let last = last.filter(|last| now.since(*last) > LOOP_WITHIN);
             if let (Some(spell), Some(last)) = (spells.get_mut(&trouble), last) {

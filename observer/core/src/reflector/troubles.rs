@@ -157,14 +157,14 @@ impl Reflector {
     }
 
     /// The evidence of its troubles.
-    pub(super) const fn evidence(&self) -> TroubleEvidence {
+    pub(super) fn evidence(&self) -> TroubleEvidence {
         TroubleEvidence {
             deaf: self.deaf,
             ahead: self.ahead,
             expired_watches: self.futile.reported(FutileEnd::Expired),
             empty_watches: self.futile.reported(FutileEnd::Empty),
             unsynced: self.unsynced.reported,
-            refused: self.refused.reported,
+            refused: self.refused.reported(),
         }
     }
 

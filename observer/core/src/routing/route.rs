@@ -28,6 +28,9 @@ const DELETES_IN_PAGES: Release = Release::new(28, 0);
 /// (kubernetes/apiserver `pkg/storage/cacher/delegator.go` `GetList`, v0.34 and later; watches check first in every version).
 const LOOKS_FIRST: Release = Release::new(34, 0);
 
+/// The remark on a verdict without a version.
+pub(super) const SAME_IN_ALL: &str = "the same in each version from 1.16 to 1.37, with its defaults";
+
 /// The answer if no row covers a request. A test proves that this never happens.
 const NO_RULE: ServedFrom = ServedFrom::Unknown { reason: UnknownReason::NoRule, remaining: Vec::new() };
 
@@ -83,7 +86,9 @@ impl AnyVersion {
         let worlds = World::all(question, resource, boundaries().iter().copied());
         let decisions: Vec<Decision> = worlds.into_iter().map(|world| decide(question, resource, world)).collect();
         match decisions.split_first() {
-            Some((first, rest)) if rest.iter().all(|decision| decision == first) => Self::Alike(first.clone()),
+            Some((first, rest)) if first.served_from != NO_RULE && rest.iter().all(|decision| decision == first) => {
+                Self::Alike(first.clone())
+            }
             _ => {
                 let layers = decisions.iter().flat_map(|decision| decision.served_from.layers());
                 Self::Layers(layers.collect::<BTreeSet<_>>().into_iter().collect())
@@ -240,7 +245,7 @@ fn notes(question: &Question<'_>, resource: &Resource, version: Option<&ServerVe
             "etcd answers instead if this resource was not written since etcd's last compaction: no snapshot is left then",
         ),
         (question.info.verb == Verb::DeleteCollection, "this is the list at the beginning of a deletecollection"),
-        (version.is_none(), "the same in every version from 1.16 on"),
+        (version.is_none(), SAME_IN_ALL),
         (
             version.is_some_and(|version| version.borrowed_from().is_some()) && is_served,
             "the server is newer than any version known here: rules of 1.37 used",

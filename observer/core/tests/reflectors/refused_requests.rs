@@ -65,6 +65,30 @@ fn trouble(event: &Event) -> Option<String> {
     if let Event::TroubleEnded { trouble } = event { Some(format!("over: {}", trouble.seen)) } else { None }
 }
 
+/// A client that has given up, and tries again hours later.
+#[test]
+fn late_answer_does_not_lengthen_a_trouble() {
+    let answers = lists(&["refused 403 Forbidden"; 8]);
+    let script = answers + "9000s a91 GET /api/v1/secrets?resourceVersion=0\n9000s a91 whole rv=5 x@5\n";
+    let findings = snapshot(&script).findings;
+    let [finding] = findings.as_slice() else { panic!("{findings:?}") };
+    assert_eq!(finding.spell.map(|spell| (spell.lasts(), spell.lasted_us)), Some((false, 70_000_000)));
+}
+
+/// Each status needs another change, so the findings are not merged.
+#[test]
+fn lists_and_watches_with_other_statuses_are_other_findings() {
+    let mut script = "0s server v1.34.4\n0s a connects client=reader/1\n0s b connects client=reader/1 as=apps/reader\n".to_owned();
+    for number in 0..8 {
+        let (at, exchange) = (10 * number, 2 * number + 1);
+        let _infallible = writeln!(script, "{at}s a{exchange} GET /api/v1/secrets\n{at}s a{exchange} refused 403 Forbidden");
+        let _infallible =
+            writeln!(script, "{at}s b{exchange} GET /api/v1/secrets\n{at}s b{exchange} refused 503 ServiceUnavailable");
+    }
+    let ids: Vec<String> = snapshot(&script).findings.into_iter().map(|finding| finding.id).collect();
+    assert_eq!(ids, ["403", "5xx"].map(|class| format!("refused-requests:reader/1:secrets/all-namespaces:{class}")));
+}
+
 #[test]
 fn few_or_brief_refusals_are_no_trouble() {
     assert_eq!(refused(&["refused 503 ServiceUnavailable"; 4]), None, "a restart");
@@ -115,7 +139,7 @@ fn change_depends_on_the_status() {
         let problems = snapshot(&lists(&[answer; 8])).problems;
         let [problem] = problems.as_slice() else { panic!("{problems:?}") };
         assert_eq!((problem.kind, problem.change.as_str()), (FindingKind::RefusedRequests, change));
-        assert_eq!(problem.wrong, format!("8 lists and watches of secrets answered {status}, one after another"));
+        assert_eq!(problem.wrong, format!("8 lists or watches of secrets answered {status}, one after another"));
     }
 }
 
@@ -137,8 +161,27 @@ fn writes_answered_with_5xx_for_a_minute_are_a_finding() {
     let findings = updates(70, LEASE).findings;
     let [finding] = findings.as_slice() else { panic!("{findings:?}") };
     assert_eq!((finding.kind, finding.amount, finding.lasts()), (FindingKind::ServerErrors, 70, true));
-    assert_eq!(finding.seen, "70 of 100 requests answered with 5xx (update)");
-    assert_eq!(finding.id, "server-errors::leases.coordination.k8s.io/d/:update");
+    assert_eq!(finding.seen, "70 requests answered with 5xx (update)");
+    assert_eq!(finding.id, "server-errors::leases.coordination.k8s.io:update");
+}
+
+#[test]
+fn failures_in_many_namespaces_are_one_finding_and_rare_ones_none() {
+    let updates = |seconds: usize| {
+        let mut script = "0s server v1.34.4\n0s a connects client=elects/1\n".to_owned();
+        for number in 0..20 {
+            let (at, exchange) = (number * seconds, 2 * number + 1);
+            let path = format!("/apis/coordination.k8s.io/v1/namespaces/n{number}/leases/x");
+            let _infallible = writeln!(script, "{at}s a{exchange} PUT {path}\n{at}s a{exchange} refused 500 InternalError");
+        }
+        snapshot(&script).findings
+    };
+    let findings = updates(5);
+    assert_eq!(
+        findings.iter().map(|finding| (finding.kind, finding.amount)).collect::<Vec<_>>(),
+        [(FindingKind::ServerErrors, 20)]
+    );
+    assert!(updates(90).is_empty(), "one each 90 s");
 }
 
 #[test]

@@ -22,7 +22,7 @@ use crate::view::quantity::{bytes, count};
 pub(super) const COLUMNS: &[Column] = &[
     Column::words("CLIENT", 20),
     Column::words("IDENTITY", 14).rank(9),
-    Column::words("PROCESS", 12).rank(10),
+    Column::words("PLACE", 12).rank(10),
     Column::number("REQUESTS").counts(NumberKey::Requests).rank(1),
     Column::number("FAILED").counts(NumberKey::Failed).rank(2),
     Column::number("REFLECTORS").counts(NumberKey::Reflectors).rank(6),
@@ -86,6 +86,8 @@ struct Sum<'s> {
     id: ClientId,
     client: &'s Client,
     process: Option<&'s Process>,
+    /// In a log.
+    address: Option<&'s String>,
     requests: ClientRequests,
     all: Vec<&'s ReflectorRow>,
     stuck: u64,
@@ -115,7 +117,8 @@ impl<'s> Sum<'s> {
             error: sum(&all, |row| row.repeats.error),
             at_least: all.iter().any(|row| row.repeats.at_least),
         };
-        Some(Self { id, client, process, requests, all, stuck, watching, relists, bytes, repeats })
+        let address = row.and_then(|row| row.address.as_ref());
+        Some(Self { id, client, process, address, requests, all, stuck, watching, relists, bytes, repeats })
     }
 }
 
@@ -130,7 +133,7 @@ fn cells(client: &Sum<'_>, name: &str) -> Vec<Cell> {
     vec![
         Cell::words(name),
         Cell::words(&user(client.client.identity.as_ref())),
-        Cell::words(&client.process.map_or_else(|| "-".to_owned(), process)),
+        Cell::words(&client.process.map(process).or_else(|| client.address.cloned()).unwrap_or_else(|| "-".to_owned())),
         number(client.requests.requests),
         toned(client.requests.failed, Tone::Notable),
         number(client.all.len() as u64),

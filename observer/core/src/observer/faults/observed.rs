@@ -24,11 +24,7 @@ impl Observer {
 
     /// Notes that a fault begins.
     pub(in crate::observer) fn fault(&mut self, at: Timestamp, act: String, note: String, emit: &mut dyn FnMut(Event)) {
-        let findings = if self.faults.compares_more() {
-            self.findings(&self.rows(), &self.tables.lists(), &self.tables.others())
-        } else {
-            Vec::new()
-        };
+        let findings = if self.faults.compares_more() { self.findings(&self.rows(), &self.tables.lists()) } else { Vec::new() };
         self.faults.begin(at, act.clone(), note.clone(), &findings);
         emit(Event::Fault { at, act, note });
     }

@@ -3,13 +3,14 @@
 use std::cmp::Reverse;
 
 use super::found::Finding;
-use super::of_clients::{of_clients, of_gets};
-use super::of_lists::{of_lists, server_errors};
+use super::of_clients::{of_clients, of_gets, server_errors};
+use super::of_lists::of_lists;
 use super::of_reflector::of_reflector;
 use super::of_storms::of_storms;
 use crate::exchange::Shape;
 use crate::finding_kind::FindingKind;
-use crate::observer::rows::{ListRow, OtherRow};
+use crate::observer::rows::ListRow;
+use crate::observer::server_errors::ServerErrorRow;
 use crate::observer::upstreams::Upstreams;
 use crate::reflector::{GetPoller, RateLimit, ReflectorRow, Spell};
 use crate::routing::ServerVersion;
@@ -25,7 +26,7 @@ pub(in crate::observer) struct Known<'k> {
     /// Time of the state of `reflectors`.
     pub at: Timestamp,
     pub lists: &'k [ListRow],
-    pub others: &'k [OtherRow],
+    pub errors: &'k [ServerErrorRow],
     pub limits: &'k [RateLimit],
     pub gets: &'k [GetPoller],
     pub storms: &'k [StormRecord],
@@ -45,14 +46,14 @@ impl Known<'_> {
 
 /// Derives all findings, the worst first; at most `MAX_FINDINGS`.
 pub(in crate::observer) fn find(known: &Known<'_>) -> Vec<Finding> {
-    let Known { reflectors, at, lists, others, limits, gets, storms, upstreams: _ } = *known;
+    let Known { reflectors, at, lists, errors, limits, gets, storms, upstreams: _ } = *known;
     let minor_of = |shape: &Shape| known.minor_of(shape);
     let mut found: Vec<Finding> = reflectors.iter().flat_map(|row| of_reflector(row, lists, minor_of(&row.shape), at)).collect();
     found.extend(of_storms(storms, &found));
     found.extend(of_clients(reflectors, limits));
     found.extend(gets.iter().map(of_gets));
     found.extend(of_lists(lists, reflectors, minor_of));
-    found.extend(others.iter().filter_map(|row| server_errors(row, at)));
+    found.extend(errors.iter().map(server_errors));
     // Of findings with the same identifier, evidence and advice of the largest remain.
     found.sort_by(|one, other| (one.kind, &one.id, Reverse(one.amount)).cmp(&(other.kind, &other.id, Reverse(other.amount))));
     found.dedup_by(|later, first| {

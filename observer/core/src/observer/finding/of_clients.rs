@@ -7,6 +7,7 @@ use super::found::{Finding, finding};
 use crate::exchange::{Client, ClientId, Scope, Shape};
 use crate::finding_kind::FindingKind;
 use crate::observation::UpstreamName;
+use crate::observer::server_errors::ServerErrorRow;
 use crate::quantity::{self, counted, counted_as, length};
 use crate::reflector::{GetPace, GetPoller, RateLimit, ReflectorRow, Spell};
 use crate::thresholds::{HEAVY_OBJECTS, MANY_WATCHES, ROLLOUT_CLIENTS, ROLLOUT_WITHIN, SLOW_SYNC, SYNC_SHARE};
@@ -99,6 +100,14 @@ pub(super) fn of_gets(poller: &GetPoller) -> Finding {
     };
     let found = finding(FindingKind::GetPoller, Some(poller.client.clone()), poller.shape.clone(), Vec::new(), seen);
     Finding { amount, spell: Some(spell), ..found }
+}
+
+/// Gets and writes of any client that the server answered with 5xx. For lists and watches, `refused-requests` names the client.
+pub(super) fn server_errors(row: &ServerErrorRow) -> Finding {
+    let verb = row.verb.as_str();
+    let seen = format!("{} answered with 5xx ({verb})", counted(row.spell.times, "request"));
+    let found = finding(FindingKind::ServerErrors, None, row.shape.clone(), Vec::new(), seen);
+    Finding { id: format!("{}:{verb}", found.id), amount: row.spell.times, spell: Some(row.spell), ..found }
 }
 
 /// Clients with many open watches of one object each.

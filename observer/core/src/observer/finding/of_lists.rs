@@ -4,15 +4,12 @@ use super::advice::{self, FALLS_BACK, UNCACHED};
 use super::found::{Finding, finding};
 use crate::exchange::{Scope, Shape};
 use crate::finding_kind::FindingKind;
-use crate::k8s::Verb;
-use crate::observer::rows::{ListRow, OtherRow};
+use crate::observer::rows::ListRow;
 use crate::quantity::{self, count, counted};
 use crate::reflector::{ListsFrom, ReflectorId, ReflectorRow};
 use crate::routing::ServedFrom;
-use crate::thresholds::{
-    FILTERED_TO, HEAVY_OBJECTS, LONG_LIST, REFUSED_FOR, SERVER_ERRORS, SERVER_ERRORS_PERCENT, SLOW_BYTES, WAIT_FOR_CACHE,
-};
-use crate::time::{Timestamp, microseconds};
+use crate::thresholds::{FILTERED_TO, HEAVY_OBJECTS, LONG_LIST, SLOW_BYTES, WAIT_FOR_CACHE};
+use crate::time::microseconds;
 
 /// Minimum number of lists whose median counts as their usual time.
 const ENOUGH_LISTS: u64 = 4;
@@ -52,13 +49,12 @@ fn listers<'r>(row: &'r ListRow, reflectors: &'r [ReflectorRow]) -> impl Iterato
 
 fn from_etcd(row: &ListRow, reflectors: &[ReflectorRow], minor: Option<u16>) -> Option<Finding> {
     let verdict = row.verdict.as_ref()?;
-    let is_heavy = match row.items.checked_div(row.count) {
-        Some(of_each) => of_each >= HEAVY_OBJECTS,
+    let is_heavy = if let Some(of_each) = row.items.checked_div(row.count) {
+        of_each >= HEAVY_OBJECTS
+    } else {
         // A log has no number of objects. A list that fell back waited for the watch cache first.
-        None => {
-            let waited = if verdict.rule == FALLS_BACK { microseconds(WAIT_FOR_CACHE) } else { 0 };
-            row.total_us.saturating_sub(waited) >= microseconds(LONG_LIST) && may_be_large(&row.shape)
-        }
+        let waited = if verdict.rule == FALLS_BACK { microseconds(WAIT_FOR_CACHE) } else { 0 };
+        row.total_us.saturating_sub(waited) >= microseconds(LONG_LIST) && may_be_large(&row.shape)
     };
     let is_bulk = !matches!(row.shape.scope, Some(Scope::Namespace(_))) && is_heavy && verdict.rule != UNCACHED;
     (verdict.served_from == ServedFrom::Etcd && is_bulk).then(|| {
@@ -108,21 +104,6 @@ fn filtered(row: &ListRow, lists: &[ListRow], reflectors: &[ReflectorRow]) -> Op
             amount: row.count,
             ..finding(FindingKind::FilterAfterReading, None, row.shape.clone(), Vec::new(), seen)
         }
-    })
-}
-
-/// Gets and writes that the server answered with 5xx, as of `now`. For lists and watches, `refused-requests` names the client.
-pub(super) fn server_errors(row: &OtherRow, now: Timestamp) -> Option<Finding> {
-    let spell = row.server_errors?;
-    let last = spell.until?;
-    let is_often =
-        spell.times >= SERVER_ERRORS && spell.times.saturating_mul(100) >= row.count.saturating_mul(SERVER_ERRORS_PERCENT);
-    (is_often && last.since(spell.since) >= REFUSED_FOR).then(|| {
-        let verb = row.verb.map_or("request", Verb::as_str);
-        let seen = format!("{} of {} answered with 5xx ({verb})", count(spell.times), counted(row.count, "request"));
-        let found = finding(FindingKind::ServerErrors, None, row.shape.clone(), Vec::new(), seen);
-        let spell = if now.since(last) < REFUSED_FOR { spell.ongoing() } else { spell };
-        Finding { id: format!("{}:{verb}", found.id), amount: spell.times, spell: Some(spell), ..found }
     })
 }
 

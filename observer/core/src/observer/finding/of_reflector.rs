@@ -83,10 +83,10 @@ pub(super) const fn explained_by(cause: RelistCause) -> Option<FindingKind> {
         RelistCause::TooLargeResourceVersion => Some(FindingKind::StuckReflector),
         RelistCause::WatchWithoutRevision => Some(FindingKind::FullStateByWatch),
         RelistCause::ContinueExpired => Some(FindingKind::ContinueExpired),
+        RelistCause::WatchRefused { .. } => Some(FindingKind::RefusedRequests),
         ENDED_NORMALLY => Some(FindingKind::NoResume),
         RelistCause::Expired { because: Stale::NoBookmarks | Stale::WindowPassed | Stale::Unknown }
         | RelistCause::WatchError { .. }
-        | RelistCause::WatchRefused { .. }
         | RelistCause::TooManyRequests
         | RelistCause::StreamReset
         | RelistCause::ConnectionLost
@@ -204,7 +204,14 @@ fn refused(row: &ReflectorRow, now: Timestamp) -> Option<Finding> {
     let status = row.evidence.refused?.status;
     let user = row.client.identity.as_ref().filter(|_| matches!(status, 401 | 403)).and_then(Identity::user_name);
     let user = user.map(|user| format!(" (user {user})")).unwrap_or_default();
-    Some(Finding { advice: advice::to_refused(status), seen: format!("{}{user}", found.seen), ..found })
+    // Findings with one identifier are merged, and each status needs another change.
+    let class = if status >= 500 { "5xx".to_owned() } else { status.to_string() };
+    Some(Finding {
+        id: format!("{}:{class}", found.id),
+        advice: advice::to_refused(status),
+        seen: format!("{}{user}", found.seen),
+        ..found
+    })
 }
 
 /// A finding about a trouble that has its evidence in [`ReflectorRow::evidence`].

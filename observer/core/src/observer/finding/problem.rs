@@ -189,7 +189,7 @@ fn words(kind: FindingKind, parts: &Parts<'_>) -> (String, String) {
                 change,
                 format!(
                     "{} of {what} answered {status}, one after another",
-                    counted_as(amount, "list or watch", "lists and watches")
+                    counted_as(amount, "list or watch", "lists or watches")
                 ),
             )
         }

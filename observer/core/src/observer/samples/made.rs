@@ -14,7 +14,7 @@ impl Observer {
     pub fn samples_without(&self, muted: &[String]) -> Samples {
         let mut series = self.series.clone();
         let rows = self.rows();
-        let mut findings = self.findings(&rows, &self.tables.lists(), &self.tables.others());
+        let mut findings = self.findings(&rows, &self.tables.lists());
         findings.retain(|finding| !finding.is_over() && !is_muted(&finding.id, muted));
         self.add_reflectors(&rows, &mut series);
         self.add_findings(&findings, &mut series);

@@ -22,7 +22,7 @@ words! {
         DecoderFailure = "decoder_failure",
         /// A line of a log that was not read.
         LogLine = "log_line",
-        /// An event of a log that came too late, or had no room.
+        /// An event of a log without a time or a request, one that came too late, or one without room.
         LogEvent = "log_event",
         /// A request whose method or path is unknown.
         UnknownRequest = "unknown_request",

@@ -71,11 +71,11 @@ pub(super) fn write(client: ClientId, snapshot: &Snapshot, sheet: &mut Sheet<'_>
     Some(())
 }
 
-/// `156 (c shows them in tab 2): 12 lists, 3 of them from etcd, 4 watches, 15 failed; 17 s in total without the watches`.
+/// `156 (c shows them in tab 2): 12 lists (3 from etcd), 4 watches, 15 failed; 17 s in total without watches, logs and sessions`.
 fn requests(requests: &ClientRequests) -> String {
-    let from_etcd = from_etcd(requests);
+    let from_etcd = if requests.lists > 0 { format!(" ({} from etcd)", from_etcd(requests)) } else { String::new() };
     format!(
-        "{} (c shows them in tab 2): {}, {from_etcd} of them from etcd, {}, {} failed; {} in total without the watches",
+        "{} (c shows them in tab 2): {}{from_etcd}, {}, {} failed; {} in total without watches, logs and sessions",
         count(requests.requests),
         counted(requests.lists, "list"),
         counted_as(requests.watches, "watch", "watches"),

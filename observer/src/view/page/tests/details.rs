@@ -266,8 +266,8 @@ fn stalled_client_shows_its_stall_and_own_writes() {
           process         unknown: it runs on another machine or in another PID
                           namespace, belongs to another user, is watchtap itself, or
                           exited before the lookup
-          requests        3 (c shows them in tab 2): 1 list, 0 of them from etcd, 1
-                          watch, 0 failed; 0 µs in total without the watches
+          requests        3 (c shows them in tab 2): 1 list (0 from etcd), 1 watch, 0
+                          failed; 0 µs in total without watches, logs and sessions
 
         REFLECTORS   worst first; to open one, select it in tab 1
           CLIENT           RESOURCE  STATE    IN STATE  EVENTS/S  RELISTS  LAST CAUSE
@@ -297,8 +297,8 @@ fn client_shows_its_reflectors() {
         client 1 · my-controller/0.34
           identity        apps/manager
           process         manager 4711
-          requests        4 (c shows them in tab 2): 2 lists, 0 of them from etcd, 2
-                          watches, 1 failed; 180 ms in total without the watches
+          requests        4 (c shows them in tab 2): 2 lists (0 from etcd), 2 watches, 1
+                          failed; 180 ms in total without watches, logs and sessions
 
         REFLECTORS   worst first; to open one, select it in tab 1
           CLIENT              RESOURCE  STATE     RELISTS  LAST CAUSE

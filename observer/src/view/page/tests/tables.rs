@@ -268,7 +268,7 @@ fn clients_show_the_totals_of_their_reflectors() {
         2. restrict the informers of my-controller to the namespaces or labels that it needs, or to metadata: 3 objects of pods kept in full
         3. in my-controller, set allowWatchBookmarks=true: 1 needless relist of pods
          1 Reflectors(5)  2 Requests(11)  3 Storms(0) [4 Clients(4)] 5 Findings(3)
-          CLIENT                   IDENTITY      PROCESS       REQUESTS  FAILED  REFLECTORS  STUCK  WATCHING  LISTS  WATCHES  RESUMES  RELISTS  EVENTS  UNCHANGED   BYTES
+          CLIENT                   IDENTITY      PLACE         REQUESTS  FAILED  REFLECTORS  STUCK  WATCHING  LISTS  WATCHES  RESUMES  RELISTS  EVENTS  UNCHANGED   BYTES
         ▸ elastic-operator/1.18.2  apps/manager  -                   18      17           1      1         0     17        1        0        1       0          0   90 kB
           my-controller/0.34       apps/manager  manager 4711         4       1           1      0         1      2        2        0        1       3          2   14 MB
           inventory/v2             apps/manager  -                    3       1           2      0         0      2        0        0        0       0          0  2.1 MB
@@ -278,7 +278,7 @@ fn clients_show_the_totals_of_their_reflectors() {
         client 3 · elastic-operator/1.18.2
           identity        apps/manager
           process         unknown: it runs on another machine or in another PID namespace, belongs to another user, is watchtap itself, or exited before the lookup
-          requests        18 (c shows them in tab 2): 17 lists, 0 of them from etcd, 1 watch, 17 failed; 48 s in total without the watches
+          requests        18 (c shows them in tab 2): 17 lists (0 from etcd), 1 watch, 17 failed; 48 s in total without watches, logs and sessions
 
         REFLECTORS   worst first; to open one, select it in tab 1
           CLIENT                   RESOURCE  SCOPE         STATE  IN STATE  EVENTS/S  BEHIND  EVENTS  RESUMES  RELISTS  LAST CAUSE                  UNCHANGED  BYTES
