@@ -12,7 +12,7 @@ use crate::observation::{
     Blockage, Body, BodyNotRead, ExchangeEnd, ExchangeId, ExchangeObservation, RequestLine, ResponseLine, UpstreamName,
 };
 use crate::quantity::Amount;
-use crate::routing::{Certainty, EventWindow, Evidence, ListSeen, Proof, RecordedRead, Verdict, proof, weigh};
+use crate::routing::{Certainty, EventWindow, Evidence, ListSeen, Proof, RecordedRead, ServedFrom, Verdict, proof, weigh};
 use crate::time::Timestamp;
 use crate::wire::{EventType, ListMeta, ObjectRef};
 
@@ -230,6 +230,24 @@ impl Exchange {
     /// Whether it was answered with 2xx.
     pub fn has_succeeded(&self) -> bool {
         self.response.as_ref().is_some_and(|(_, response)| response.is_success())
+    }
+
+    /// For a list that succeeded: 1 list from etcd, and 1 whose layer is unknown, if it is one. Otherwise both are 0.
+    pub(crate) fn lists_from_etcd_and_unknown(&self) -> (u64, u64) {
+        if self.verb() != Some(Verb::List) || !self.has_succeeded() {
+            return (0, 0);
+        }
+        match self.verdict.as_ref().map(|verdict| &verdict.served_from) {
+            Some(ServedFrom::Etcd) => (1, 0),
+            Some(ServedFrom::Unknown { .. }) | None => (0, 1),
+            Some(
+                ServedFrom::Cache
+                | ServedFrom::CacheConsistent
+                | ServedFrom::Snapshot
+                | ServedFrom::Proxied
+                | ServedFrom::Rejected { .. },
+            ) => (0, 0),
+        }
     }
 
     fn respond(&mut self, at: Timestamp, response: &ResponseLine) {

@@ -3,7 +3,7 @@
 use super::snapshot::Totals;
 use crate::exchange::{Exchange, WatchStream};
 use crate::k8s::Verb;
-use crate::routing::{Certainty, ServedFrom, Verdict};
+use crate::routing::{Certainty, Verdict};
 
 impl Totals {
     /// Adds a finished exchange.
@@ -17,18 +17,8 @@ impl Totals {
         self.watch_events = self.watch_events.saturating_add(exchange.amount(events));
         self.etcd_reads.add(exchange);
         self.lists += u64::from(exchange.verb() == Some(Verb::List));
-        if exchange.verb() == Some(Verb::List) && exchange.has_succeeded() {
-            match exchange.verdict.as_ref().map(|verdict| &verdict.served_from) {
-                Some(ServedFrom::Etcd) => self.lists_from_etcd += 1,
-                Some(ServedFrom::Unknown { .. }) | None => self.lists_unknown += 1,
-                Some(
-                    ServedFrom::Cache
-                    | ServedFrom::CacheConsistent
-                    | ServedFrom::Snapshot
-                    | ServedFrom::Proxied
-                    | ServedFrom::Rejected { .. },
-                ) => {}
-            }
-        }
+        let (from_etcd, unknown) = exchange.lists_from_etcd_and_unknown();
+        self.lists_from_etcd += from_etcd;
+        self.lists_unknown += unknown;
     }
 }

@@ -6,7 +6,6 @@ use crate::exchange::{Client, ClientId, Exchange};
 use crate::k8s::Verb;
 use crate::observation::Process;
 use crate::quantity::Amount;
-use crate::routing::ServedFrom;
 use crate::time::microseconds;
 
 /// Counts of the requests of one client.
@@ -51,19 +50,9 @@ impl ClientRequests {
     }
 
     pub(super) fn end(&mut self, exchange: &Exchange) {
-        if exchange.verb() == Some(Verb::List) && exchange.has_succeeded() {
-            match exchange.verdict.as_ref().map(|verdict| &verdict.served_from) {
-                Some(ServedFrom::Etcd) => self.lists_from_etcd = self.lists_from_etcd.saturating_add(1),
-                Some(ServedFrom::Unknown { .. }) | None => self.lists_unknown = self.lists_unknown.saturating_add(1),
-                Some(
-                    ServedFrom::Cache
-                    | ServedFrom::CacheConsistent
-                    | ServedFrom::Snapshot
-                    | ServedFrom::Proxied
-                    | ServedFrom::Rejected { .. },
-                ) => {}
-            }
-        }
+        let (from_etcd, unknown) = exchange.lists_from_etcd_and_unknown();
+        self.lists_from_etcd = self.lists_from_etcd.saturating_add(from_etcd);
+        self.lists_unknown = self.lists_unknown.saturating_add(unknown);
         self.failed = self.failed.saturating_add(u64::from(exchange.has_failed()));
         self.bytes = self.bytes.saturating_add(exchange.amount(exchange.response_bytes));
         // The length of these is up to the client.
