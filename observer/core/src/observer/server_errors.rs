@@ -47,8 +47,8 @@ pub(super) struct ServerErrorRow {
 impl ErrorTable {
     /// Adds a finished exchange. `profile` is that of its API server.
     pub(super) fn add<'p>(&mut self, exchange: &Exchange, profile: impl FnOnce() -> &'p ServerProfile) {
-        let is_error = is_error(exchange);
-        if !is_error && self.0.is_empty() {
+        let is_error = exchange.status_code().is_some_and(|status| status >= 500);
+        if (!is_error && self.0.is_empty()) || !is_answered_by_the_server(exchange) {
             return;
         }
         let (Some(verb), Some((at, _))) = (exchange.verb(), exchange.ended) else { return };
@@ -96,7 +96,7 @@ impl Series {
         Self { times: 1, requests: 1, since: at, last: at }
     }
 
-    /// `None` if it is too short, or if most requests succeeded.
+    /// `None` if it is too short, or if too few of the requests failed.
     fn spell(self) -> Option<Spell> {
         let Self { times, requests, since, last } = self;
         let is_dense = times.saturating_mul(100) >= requests.saturating_mul(SERVER_ERRORS_PERCENT);
@@ -105,10 +105,9 @@ impl Series {
     }
 }
 
-/// Whether the server itself failed. Health checks fail on purpose, and extension servers, kubelets and pods answer some requests. For
+/// Whether the server itself answers a get or a write. Health checks fail on purpose, and kubelets and pods answer some requests. For
 /// lists and watches, reflectors have the refusals.
-fn is_error(exchange: &Exchange) -> bool {
+fn is_answered_by_the_server(exchange: &Exchange) -> bool {
     let is_list_or_watch = matches!(exchange.verb(), Some(Verb::List | Verb::Watch));
-    let is_own = exchange.request.resource().is_some() && !exchange.request.is_long_running() && !is_list_or_watch;
-    is_own && exchange.status_code().is_some_and(|status| status >= 500)
+    exchange.request.resource().is_some() && !exchange.request.is_long_running() && !is_list_or_watch
 }

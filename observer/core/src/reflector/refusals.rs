@@ -77,15 +77,14 @@ impl Reflector {
         if self.refused.series(are_watches).is_some_and(|refusals| !refusals.is_continued_by(status, at)) {
             self.end_refusals(exchange, at, emit);
         }
-        let mut after_streaming_list = self.refused.after_streaming_list;
+        let is_streaming_list = exchange.request.options.begins_with_state();
+        let was_streaming_list = std::mem::replace(&mut self.refused.after_streaming_list, is_streaming_list);
         let first = Refusals { are_watches, status, times: 0, since: at, last: at };
         let refusals = self.refused.series(are_watches).get_or_insert(first);
-        let is_streaming_list = exchange.request.options.begins_with_state();
-        let is_next_try = std::mem::replace(&mut after_streaming_list, is_streaming_list) && !is_streaming_list;
-        let times = refusals.times.saturating_add(u64::from(!(is_next_try && at.since(refusals.last) < VERY_SHORT_WATCH)));
+        let is_next_try = was_streaming_list && !is_streaming_list && at.since(refusals.last) < VERY_SHORT_WATCH;
+        let times = refusals.times.saturating_add(u64::from(!is_next_try));
         (refusals.status, refusals.last, refusals.times) = (status, at, times);
         let refusals = *refusals;
-        self.refused.after_streaming_list = after_streaming_list;
         if refusals.is_trouble() {
             let reported = if are_watches { &mut self.refused.reported_watches } else { &mut self.refused.reported_lists };
             *reported = Some(refusals);

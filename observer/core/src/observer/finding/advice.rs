@@ -49,7 +49,7 @@ pub(super) fn to_poller(row: &ReflectorRow, lists: &[ListRow]) -> &'static str {
 
 /// Advice for a client with many watches of single objects.
 pub(super) fn to_many_watches(client: &Client) -> &'static str {
-    if client.program.split('/').next() == Some("kubelet") {
+    if client.program_name() == "kubelet" {
         "Set configMapAndSecretChangeDetectionStrategy to Cache, which polls, or mark ConfigMaps and Secrets as immutable (1.21 or \
          later), which kubelet does not watch. With Watch, the default, kubelet opens one watch for each object."
     } else {
