@@ -5,6 +5,7 @@ use observer_core::reflector::{ClientRequests, ClientRow};
 
 use super::client::ClientPods;
 use super::colour::{Colour, Tone};
+use super::etcd;
 use super::quantity::{bytes, count, counted, microseconds};
 use super::table::{Align, Cell, Table};
 use crate::printable::Printable;
@@ -74,13 +75,9 @@ fn place(row: &ClientRow) -> Option<String> {
     row.address.clone().or_else(|| row.process.as_ref().map(|process| format!("pid {}", process.pid)))
 }
 
-/// `3`, `≥ 3` if the layer of other lists is unknown, `?` if that is all that is known.
+/// The number of its lists that were read from etcd, as far as layers are known.
 pub(super) fn from_etcd(requests: &ClientRequests) -> String {
-    match (requests.lists_from_etcd, requests.lists_unknown) {
-        (known, 0) => count(known),
-        (0, _) => "?".to_owned(),
-        (known, _) => format!("≥ {}", count(known)),
-    }
+    etcd::bound(requests.lists_from_etcd, requests.lists_unknown)
 }
 
 #[cfg(test)]

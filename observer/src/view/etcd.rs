@@ -31,12 +31,17 @@ pub(super) fn short(snapshot: &Snapshot) -> String {
     let weight = if totals.lists_from_etcd > 0 { format!(" ({} returned)", bytes(reads.bytes)) } else { String::new() };
     let gets = if reads.gets > 0 { format!(", {}", counted(reads.gets, "get")) } else { String::new() };
     let watches = if reads.watches > 0 { format!(", {}", counted_as(reads.watches, "watch", "watches")) } else { String::new() };
-    let from_etcd = match (totals.lists_from_etcd, totals.lists_unknown) {
+    let from_etcd = bound(totals.lists_from_etcd, totals.lists_unknown);
+    format!("from etcd: {from_etcd} of {}{weight}{perhaps}{gets}{watches}", counted(totals.lists, "list"))
+}
+
+/// `3`, `≥ 3` if the layer of other lists is `unknown`, `?` if that is all that is known.
+pub(super) fn bound(from_etcd: u64, unknown: u64) -> String {
+    match (from_etcd, unknown) {
         (known, 0) => count(known),
         (0, _) => "?".to_owned(),
         (known, _) => format!("≥ {}", count(known)),
-    };
-    format!("from etcd: {from_etcd} of {}{weight}{perhaps}{gets}{watches}", counted(totals.lists, "list"))
+    }
 }
 
 /// Red for a heavy load.
